@@ -1,0 +1,22 @@
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# Where tests find what the repository holds and, where it exists, what lies outside it.
+add_library(sotto_test_settings INTERFACE)
+target_compile_definitions(sotto_test_settings INTERFACE
+  SOTTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+  SOTTO_BINARY_DIR="${PROJECT_BINARY_DIR}")
+target_include_directories(sotto_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(sotto_test_settings INTERFACE sotto_settings GTest::gtest_main GTest::gmock)
+
+# One test program; CTest runs it once as a whole so that the start-up cost is paid once.
+#   sotto_add_test(model_test SOURCES safetensors_test.cpp ... USES sotto_model)
+function(sotto_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;ENVIRONMENT")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE sotto_test_settings ${arg_USES})
+  add_test(NAME ${name} COMMAND ${name})
+  if(arg_ENVIRONMENT)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_ENVIRONMENT}")
+  endif()
+endfunction()

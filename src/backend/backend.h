@@ -1,0 +1,238 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/tensor_view.h"
+
+// What every backend does. The network (src/whisper) is written once in these operations; a backend is free to fuse,
+// reorder and choose layouts inside them. Two promises hold for all of them:
+//   - A row's numbers do not depend on the other rows of the call, nor on the number of threads.
+//   - Nothing here is tied to a thread: any thread may call, one call at a time per Backend.
+namespace sotto {
+
+enum class ComputeType { automatic, float32, float16, bfloat16, int8, int8_float32, int8_float16 };
+
+std::string_view compute_type_name(ComputeType type) noexcept;              // CTranslate2's names; "auto"
+std::optional<ComputeType> compute_type_from_name(std::string_view name) noexcept;
+
+// Immutable weights of one linear layer, packed for the device: outputs x inputs, with a bias per output.
+class Matrix {
+ public:
+  virtual ~Matrix() = default;
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+  size_t outputs() const noexcept { return outputs_; }
+  size_t inputs() const noexcept { return inputs_; }
+  size_t bytes() const noexcept { return bytes_; }  // what one pass over the weights reads
+
+ protected:
+  Matrix(size_t outputs, size_t inputs) : outputs_(outputs), inputs_(inputs) {}
+  size_t outputs_, inputs_, bytes_ = 0;
+};
+
+// Immutable scale and shift of a layer norm.
+class Norm {
+ public:
+  virtual ~Norm() = default;
+  Norm(const Norm&) = delete;
+  Norm& operator=(const Norm&) = delete;
+  size_t width() const noexcept { return width_; }
+
+ protected:
+  explicit Norm(size_t width) : width_(width) {}
+  size_t width_;
+};
+
+// Working memory on the device, in elements of the backend's activation type.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  size_t elements() const noexcept { return elements_; }
+
+ protected:
+  explicit Memory(size_t elements) : elements_(elements) {}
+  size_t elements_;
+};
+
+// Some rows of activations inside a Memory. Passed by value; owns nothing.
+struct Rows {
+  Memory* memory = nullptr;
+  size_t offset = 0;  // of the first element
+  size_t count = 0;
+  size_t width = 0;
+  size_t stride = 0;  // elements from one row to the next
+
+  Rows rows(size_t first, size_t n) const { return {memory, offset + first * stride, n, width, stride}; }
+  Rows columns(size_t first, size_t n) const { return {memory, offset + first, count, n, stride}; }
+};
+
+// Keys and values of the decoder's own past: layers x slots x positions. A slot is one sequence.
+class SelfCache {
+ public:
+  virtual ~SelfCache() = default;
+  SelfCache(const SelfCache&) = delete;
+  SelfCache& operator=(const SelfCache&) = delete;
+
+ protected:
+  SelfCache() = default;
+};
+
+// Keys and values of encoded audio: layers x windows x audio positions. Many slots may read one window.
+class CrossCache {
+ public:
+  virtual ~CrossCache() = default;
+  CrossCache(const CrossCache&) = delete;
+  CrossCache& operator=(const CrossCache&) = delete;
+
+ protected:
+  CrossCache() = default;
+};
+
+struct CacheShape {
+  int layers = 0;
+  int entries = 0;  // slots of a SelfCache, windows of a CrossCache
+  int positions = 0;
+  int heads = 0;
+  int width = 0;
+};
+
+// One row of a decoder call: a token at a position of a slot that listens to a window. A prompt is several rows of the
+// same slot with consecutive positions; they must be in order and adjacent.
+struct DecodeRow {
+  int32_t token = 0;
+  int32_t position = 0;
+  int32_t slot = 0;
+  int32_t window = 0;
+};
+
+// Tokens [first, last).
+struct TokenRange {
+  int32_t first = 0;
+  int32_t last = 0;
+};
+
+// What to choose from one row of logits. Only the answer leaves the device.
+struct SampleRequest {
+  std::span<const int32_t> suppressed;     // single tokens, for example the model's suppress list
+  std::span<const TokenRange> banned;      // whole ranges, for example all text or all timestamps
+  int32_t timestamp_begin = -1;            // >= 0: when the timestamps together are likelier than any single text
+                                           // token, text is banned too (the reference's last timestamp rule)
+  int candidates = 1;                      // how many of the best tokens to return
+  int32_t probe = -1;                      // >= 0: also return this token's probability in the unmasked row
+};
+
+struct Candidate {
+  int32_t token = 0;
+  float log_probability = 0;  // of the masked, renormalised row
+};
+
+struct SampleResult {
+  std::vector<Candidate> candidates;  // best first; equal scores: lower token first
+  float probe_probability = 0;
+};
+
+// Where one call of attend_cross leaves the attention weights that word timing needs.
+struct CrossWeightsRequest {
+  std::span<const int> heads;  // of this layer
+  std::vector<float>* out;     // rows x heads x audio positions, appended
+};
+
+struct Epilogue {
+  bool gelu = false;                // y = gelu(x W + b), the exact form with erf
+  const Rows* residual = nullptr;   // y = residual + (x W + b); may be y itself
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  virtual std::string description() const = 0;  // for people: "CPU, 2 threads, AVX-512 VNNI"
+  virtual ComputeType compute_type() const = 0;  // never automatic
+
+  // --- weights; the views may be forgotten afterwards ---
+  // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value). A missing
+  // bias (nullptr) is zero. A convolution's weight [out, in, taps] is packed with its inputs in the order (tap, in).
+  struct MatrixPart {
+    const TensorView* weight;
+    const TensorView* bias;
+  };
+  std::unique_ptr<Matrix> pack_matrix(std::span<const MatrixPart> parts);
+  std::unique_ptr<Norm> pack_norm(const TensorView& scale, const TensorView& shift);
+
+  // --- memory ---
+  std::unique_ptr<Memory> allocate(size_t elements);
+  std::unique_ptr<SelfCache> make_self_cache(const CacheShape& shape);
+  std::unique_ptr<CrossCache> make_cross_cache(const CacheShape& shape);
+  void write(const Rows& to, std::span<const float> from);  // count x width values, dense
+  void read(const Rows& from, std::span<float> to);
+  void fill_zero(const Rows& rows);
+
+  // --- operations ---
+  void linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue = {});
+
+  // 1-D convolution with 3 taps and padding 1, then GELU, over one window. x holds one zero row, the frames, one zero
+  // row. y row t = gelu(W . x[t * stride .. t * stride + 2] + b), plus addend row t where one is given.
+  void convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride, const Rows* addend);
+
+  void layer_norm(const Norm& norm, const Rows& x, const Rows& y);  // epsilon 1e-5; y may be x
+
+  // Full attention inside each window. qkv rows: query, key, value side by side (3 x width); windows follow each other.
+  void attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows);
+
+  // Stores one window's keys and values (rows of 2 x width: key, value) for one layer.
+  void store_cross(CrossCache& cache, int layer, int window, const Rows& kv);
+
+  // Appends each row's key and value at its slot and position, then attends to positions 0..position of that slot.
+  void attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows, const Rows& out);
+  void attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows, const Rows& out,
+                    const CrossWeightsRequest* weights = nullptr);
+
+  // Copies the first `positions` positions of all layers from one slot to another (beam search, shared prompts).
+  void copy_slot(SelfCache& cache, int from, int to, int positions);
+
+  // out row i = table[token] + positions[position].
+  void embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows, const Rows& out);
+
+  // One result per row of logits.
+  std::vector<SampleResult> sample(const Rows& logits, std::span<const SampleRequest> requests);
+
+ protected:
+  Backend() = default;
+
+ private:
+  // The public calls check shapes once, for all backends, and then call these.
+  virtual std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts) = 0;
+  virtual std::unique_ptr<Norm> do_pack_norm(const TensorView& scale, const TensorView& shift) = 0;
+  virtual std::unique_ptr<Memory> do_allocate(size_t elements) = 0;
+  virtual std::unique_ptr<SelfCache> do_make_self_cache(const CacheShape& shape) = 0;
+  virtual std::unique_ptr<CrossCache> do_make_cross_cache(const CacheShape& shape) = 0;
+  virtual void do_write(const Rows& to, std::span<const float> from) = 0;
+  virtual void do_read(const Rows& from, std::span<float> to) = 0;
+  virtual void do_fill_zero(const Rows& rows) = 0;
+  virtual void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) = 0;
+  virtual void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride, const Rows* addend) = 0;
+  virtual void do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) = 0;
+  virtual void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) = 0;
+  virtual void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) = 0;
+  virtual void do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
+                              const Rows& out) = 0;
+  virtual void do_attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows,
+                               const Rows& out, const CrossWeightsRequest* weights) = 0;
+  virtual void do_copy_slot(SelfCache& cache, int from, int to, int positions) = 0;
+  virtual void do_embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows,
+                        const Rows& out) = 0;
+  virtual std::vector<SampleResult> do_sample(const Rows& logits, std::span<const SampleRequest> requests) = 0;
+};
+
+}  // namespace sotto

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "model/checkpoint.h"
+#include "platform/mapped_file.h"
+
+// One reader per format. Each takes bytes that nobody vouches for: every size is checked before it is used.
+namespace sotto {
+
+// A file's bytes with the name that messages give it.
+struct NamedBytes {
+  std::string name;
+  std::shared_ptr<const Region> region;
+};
+
+Checkpoint read_hugging_face_folder(const std::filesystem::path& folder);
+Checkpoint read_safetensors_file(const NamedBytes& file);  // one file with the JSON files in its metadata
+Checkpoint read_ggml(const NamedBytes& file);
+Checkpoint read_ctranslate2_folder(const std::filesystem::path& folder);
+Checkpoint read_openai(const NamedBytes& file);
+
+bool looks_like_safetensors(std::span<const std::byte> bytes) noexcept;
+bool looks_like_ggml(std::span<const std::byte> bytes) noexcept;
+bool looks_like_openai(std::span<const std::byte> bytes) noexcept;  // a zip archive
+
+// Every tensor the configuration calls for is there with the right shape, and the sizes are sane; else Error(bad_model).
+// Each reader calls it last.
+void check_checkpoint(const Checkpoint& checkpoint);
+
+}  // namespace sotto

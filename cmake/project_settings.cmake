@@ -15,6 +15,9 @@ endif()
 
 add_library(sotto_settings INTERFACE)
 target_compile_options(sotto_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(sotto_settings INTERFACE -Wno-restrict)  # GCC 12 warns wrongly about std::string's operator+
+endif()
 target_include_directories(sotto_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 if(SOTTO_SANITIZE)
   target_compile_options(sotto_settings INTERFACE -fsanitize=${SOTTO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

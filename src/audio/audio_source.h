@@ -12,7 +12,8 @@ namespace sotto {
 
 inline constexpr int kSampleRate = 16000;
 
-// A stretch of the input that could not be decoded; silence stands in its place so that later times stay right.
+// A stretch of the input that could not be decoded; silence stands in its place so that later times stay
+// right.
 struct AudioDamage {
   double start = 0;  // seconds
   double end = 0;
@@ -39,8 +40,8 @@ struct AudioOptions {
   int channel = -1;  // one channel, from 0; -1 mixes all to mono
 };
 
-// Any container and codec that FFmpeg reads; "-" is standard input. Only the file and pipe protocols are allowed, so a
-// playlist cannot make the program reach the network. Throws Error(bad_audio) or Error(io).
+// Any container and codec that FFmpeg reads; "-" is standard input. Only the file and pipe protocols are
+// allowed, so a playlist cannot make the program reach the network. Throws Error(bad_audio) or Error(io).
 std::unique_ptr<AudioSource> open_audio(const std::string& path, const AudioOptions& options = {});
 
 // Samples that are in memory already.

@@ -11,19 +11,20 @@
 
 namespace sotto {
 
-inline constexpr int kMelHop = 160;            // samples per mel frame
+inline constexpr int kMelHop = 160;  // samples per mel frame
 inline constexpr int kMelFramesPerSecond = 100;
-inline constexpr int kWindowFrames = 3000;     // mel frames of one 30 s window
+inline constexpr int kWindowFrames = 3000;  // mel frames of one 30 s window
 
-// The log-mel spectrogram of a stream, as the reference computes it: 400-point Hann window, hop 160, Slaney mels,
-// log10, clamped to 8 below the window's maximum, (x + 4) / 4. Only the frames from the last window on are kept.
+// The log-mel spectrogram of a stream, as the reference computes it: 400-point Hann window, hop 160, Slaney
+// mels, log10, clamped to 8 below the window's maximum, (x + 4) / 4. Only the frames from the last window on
+// are kept.
 class MelStream {
  public:
   MelStream(AudioSource& source, int mel_bins);
   ~MelStream();
 
-  // The 30 s window that begins at this frame, as kWindowFrames rows of mel_bins values; past the end of the audio
-  // there is silence. Frames before first_frame are forgotten: first_frame must not go back.
+  // The 30 s window that begins at this frame, as kWindowFrames rows of mel_bins values; past the end of the
+  // audio there is silence. Frames before first_frame are forgotten: first_frame must not go back.
   void window(size_t first_frame, std::span<float> out);
 
   // Reads ahead to frame `frame` and tells whether the audio reaches beyond it.

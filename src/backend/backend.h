@@ -75,15 +75,29 @@ struct Rows {
   Rows columns(size_t first, size_t n) const { return {memory, offset + first, count, n, stride}; }
 };
 
+struct CacheShape {
+  int layers = 0;
+  int entries = 0;  // slots of a SelfCache, windows of a CrossCache
+  int positions = 0;
+  int heads = 0;
+  int width = 0;
+};
+
 // Keys and values of the decoder's own past: layers x slots x positions. A slot is one sequence.
 class SelfCache {
  public:
   virtual ~SelfCache() = default;
   SelfCache(const SelfCache&) = delete;
   SelfCache& operator=(const SelfCache&) = delete;
+  const CacheShape& shape() const noexcept { return shape_; }
+  size_t position_bytes() const noexcept {  // keys and values of one position in all layers
+    return 2 * static_cast<size_t>(shape_.layers) * static_cast<size_t>(shape_.width) * element_bytes_;
+  }
 
  protected:
-  SelfCache() = default;
+  explicit SelfCache(const CacheShape& shape) : shape_(shape) {}
+  const CacheShape shape_;
+  size_t element_bytes_ = sizeof(float);
 };
 
 // Keys and values of encoded audio: layers x windows x audio positions. Many slots may read one window.
@@ -92,17 +106,16 @@ class CrossCache {
   virtual ~CrossCache() = default;
   CrossCache(const CrossCache&) = delete;
   CrossCache& operator=(const CrossCache&) = delete;
+  const CacheShape& shape() const noexcept { return shape_; }
+  size_t window_bytes() const noexcept {  // keys and values of one window in all layers
+    return 2 * static_cast<size_t>(shape_.layers) * static_cast<size_t>(shape_.positions) *
+           static_cast<size_t>(shape_.width) * element_bytes_;
+  }
 
  protected:
-  CrossCache() = default;
-};
-
-struct CacheShape {
-  int layers = 0;
-  int entries = 0;  // slots of a SelfCache, windows of a CrossCache
-  int positions = 0;
-  int heads = 0;
-  int width = 0;
+  explicit CrossCache(const CacheShape& shape) : shape_(shape) {}
+  const CacheShape shape_;
+  size_t element_bytes_ = sizeof(float);
 };
 
 // One row of a decoder call: a token at a position of a slot that listens to a window. A prompt is several rows of the
@@ -122,12 +135,16 @@ struct TokenRange {
 
 // What to choose from one row of logits. Only the answer leaves the device.
 struct SampleRequest {
-  std::span<const int32_t> suppressed;     // single tokens, for example the model's suppress list
-  std::span<const TokenRange> banned;      // whole ranges, for example all text or all timestamps
-  int32_t timestamp_begin = -1;            // >= 0: when the timestamps together are likelier than any single text
-                                           // token, text is banned too (the reference's last timestamp rule)
-  int candidates = 1;                      // how many of the best tokens to return
-  int32_t probe = -1;                      // >= 0: also return this token's probability in the unmasked row
+  std::span<const int32_t> suppressed;  // single tokens, for example the model's suppress list
+  std::span<const TokenRange> banned;   // whole ranges, for example all text or all timestamps
+  int32_t timestamp_begin = -1;         // >= 0: when the timestamps together are likelier than any single text token,
+                                        // text is banned too (the reference's last timestamp rule)
+  std::span<const int32_t> penalised;   // tokens made less likely: logit / penalty where positive, else * penalty
+  float penalty = 1;
+  int candidates = 1;                   // how many of the best tokens to return
+  float temperature = 0;                // > 0: return one token drawn from softmax(logits / temperature) instead,
+  double uniform = 0;                   // the one whose share of the cumulated probability (by id) holds this number
+  int32_t probe = -1;                   // >= 0: also return this token's probability in the unmasked row
 };
 
 struct Candidate {
@@ -159,6 +176,7 @@ class Backend {
 
   virtual std::string description() const = 0;  // for people: "CPU, 2 threads, AVX-512 VNNI"
   virtual ComputeType compute_type() const = 0;  // never automatic
+  virtual int windows_to_encode_together() const { return 1; }  // how many fill the device
 
   // --- weights; the views may be forgotten afterwards ---
   // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value). A missing

@@ -11,23 +11,134 @@ namespace sotto {
 namespace {
 
 constexpr std::array kSpecs{
-    OptionSpec{"model", "Model", "Model file or folder, or the name of one kept on this machine; empty: the built-in demonstration model", "", &Options::model},
+    OptionSpec{"model", "Model",
+               "Model file or folder, or the name of one kept on this machine; empty: the built-in "
+               "demonstration model",
+               "", &Options::model},
     OptionSpec{"device", "Model", "Where to compute", "auto,cpu", &Options::device},
-    OptionSpec{"compute-type", "Model", "Number format of the weights; auto is int8 on the CPU", "auto,float32,float16,bfloat16,int8,int8_float32,int8_float16", &Options::compute_type},
+    OptionSpec{"compute-type", "Model", "Number format of the weights; auto is int8 on the CPU",
+               "auto,float32,float16,bfloat16,int8,int8_float32,int8_float16", &Options::compute_type},
     OptionSpec{"threads", "Model", "CPU threads; 0: one per physical core", "", &Options::threads, 0, 1024},
-    OptionSpec{"language", "Decoding", "Spoken language as code or English name (de, german); auto: detect it from the first 30 seconds", "", &Options::language},
-    OptionSpec{"task", "Decoding", "transcribe keeps the language, translate writes English", "transcribe,translate", &Options::task},
-    OptionSpec{"without-timestamps", "Decoding", "Do not let the model place times inside a 30-second window; segments are then whole windows", "", &Options::without_timestamps},
-    OptionSpec{"initial-prompt", "Decoding", "Text that the model takes as spoken before the audio: names, spelling, style", "", &Options::initial_prompt},
-    OptionSpec{"condition-on-previous-text", "Decoding", "Give the model the text of the window before; off makes a repetition loop less likely, and names less consistent", "", &Options::condition_on_previous_text},
-    OptionSpec{"no-speech-threshold", "Decoding", "A window whose no-speech probability is above this and whose text is unlikely counts as silence", "", &Options::no_speech_threshold, 0, 1},
-    OptionSpec{"log-prob-threshold", "Decoding", "Average log-probability below which a text counts as unlikely", "", &Options::log_prob_threshold, -100, 0},
-    OptionSpec{"max-initial-timestamp", "Decoding", "The first text of a window starts at most this many seconds into it", "", &Options::max_initial_timestamp, 0, 30},
-    OptionSpec{"suppress-blank", "Decoding", "Do not let a window's text begin with a space alone or its end", "", &Options::suppress_blank},
-    OptionSpec{"suppress-tokens", "Decoding", "Token ids never to be written, comma-separated; -1 stands for the model's own list of symbols that are not speech; empty: none", "", &Options::suppress_tokens},
-    OptionSpec{"max-new-tokens", "Decoding", "Most tokens for one window; 0: as many as the model has room for", "", &Options::max_new_tokens, 0, 448},
-    OptionSpec{"track", "Audio", "Which audio track of a file with several, counted from 0", "", &Options::track, 0, 1000},
-    OptionSpec{"channel", "Audio", "Take one channel, counted from 0; -1 mixes all channels", "", &Options::channel, -1, 255},
+    OptionSpec{"batch-size", "Model",
+               "Most 30-second windows that are worked on side by side, from all files together", "",
+               &Options::batch_size, 1, 256},
+    OptionSpec{"language", "Language",
+               "Spoken language as code or English name (de, german); auto: find it out", "",
+               &Options::language},
+    OptionSpec{"languages", "Language",
+               "Comma-separated languages that auto may choose from; empty: all that the model knows", "",
+               &Options::languages},
+    OptionSpec{"language-detection-segments", "Language",
+               "Most 30-second windows to listen to before the language is settled", "",
+               &Options::language_detection_segments, 1, 100},
+    OptionSpec{"language-detection-threshold", "Language",
+               "A language found with at least this probability is taken at once", "",
+               &Options::language_detection_threshold, 0, 1},
+    OptionSpec{"multilingual", "Language",
+               "Find out the language anew for every window: for recordings that mix languages", "",
+               &Options::multilingual},
+    OptionSpec{"task", "Language", "transcribe keeps the language, translate writes English",
+               "transcribe,translate", &Options::task},
+    OptionSpec{"temperature", "Search",
+               "Temperatures to try in turn, comma-separated, until a window's text is good enough; 0 takes "
+               "the likeliest text, more lets chance in",
+               "", &Options::temperature},
+    OptionSpec{"beam-size", "Search", "Texts followed side by side at temperature 0; 1 is greedy and fastest",
+               "", &Options::beam_size, 1, 64},
+    OptionSpec{"best-of", "Search", "Texts drawn at temperatures above 0, of which the likeliest is taken",
+               "", &Options::best_of, 1, 64},
+    OptionSpec{"patience", "Search", "A beam search ends after beam-size times this many finished texts", "",
+               &Options::patience, 0.01, 100},
+    OptionSpec{"length-penalty", "Search",
+               "Texts are compared by their log-probability over their length to this power", "",
+               &Options::length_penalty, -10, 10},
+    OptionSpec{"repetition-penalty", "Search",
+               "Above 1: tokens already written in the window become less likely", "",
+               &Options::repetition_penalty, 0.01, 100},
+    OptionSpec{"no-repeat-ngram-size", "Search",
+               "Above 0: no run of this many tokens is written twice in a window", "",
+               &Options::no_repeat_ngram_size, 0, 448},
+    OptionSpec{"seed", "Search",
+               "Seed of the chance at temperatures above 0; the same seed gives the same text", "",
+               &Options::seed, 0, 2147483647},
+    OptionSpec{"compression-ratio-threshold", "Search",
+               "A text that compresses better than this repeats itself: the next temperature is tried", "",
+               &Options::compression_ratio_threshold, 0, 1000},
+    OptionSpec{"log-prob-threshold", "Search",
+               "A text with a lower average log-probability is unlikely: the next temperature is tried", "",
+               &Options::log_prob_threshold, -1000, 0},
+    OptionSpec{"no-speech-threshold", "Search",
+               "A window with a higher no-speech probability whose text is unlikely counts as silence", "",
+               &Options::no_speech_threshold, 0, 1},
+    OptionSpec{"max-new-tokens", "Search",
+               "Most tokens for one window; 0: half of what the model has room for", "",
+               &Options::max_new_tokens, 0, 448},
+    OptionSpec{"initial-prompt", "Context",
+               "Text that the model takes as spoken before the audio: names, spelling, style", "",
+               &Options::initial_prompt},
+    OptionSpec{"carry-initial-prompt", "Context",
+               "Give the initial prompt to every window, not only to the first", "",
+               &Options::carry_initial_prompt},
+    OptionSpec{"prefix", "Context", "Text that the first window's transcript must begin with", "",
+               &Options::prefix},
+    OptionSpec{"hotwords", "Context", "Words that are likely to be spoken; given to every window as a hint",
+               "", &Options::hotwords},
+    OptionSpec{"condition-on-previous-text", "Context",
+               "Give each window the text before it; without, a repetition loop is less likely, and names "
+               "are less consistent",
+               "", &Options::condition_on_previous_text},
+    OptionSpec{"prompt-reset-on-temperature", "Context",
+               "Forget the text before when a window needed a higher temperature than this", "",
+               &Options::prompt_reset_on_temperature, 0, 10},
+    OptionSpec{"max-context", "Context",
+               "Most tokens of earlier text that a window is given; -1: as many as the model has room for",
+               "", &Options::max_context, -1, 448},
+    OptionSpec{"mode", "Times",
+               "sequential goes window by window as the reference does; batched decodes speech regions side "
+               "by side: faster on long files, without the text before as context",
+               "sequential,batched", &Options::mode},
+    OptionSpec{"without-timestamps", "Times",
+               "Do not let the model place times inside a window; segments are then whole windows", "",
+               &Options::without_timestamps},
+    OptionSpec{"max-initial-timestamp", "Times",
+               "The first text of a window starts at most this many seconds into it", "",
+               &Options::max_initial_timestamp, 0, 30},
+    OptionSpec{"word-timestamps", "Times", "Find out when each word begins and ends", "",
+               &Options::word_timestamps},
+    OptionSpec{"prepend-punctuations", "Times",
+               "Punctuation that belongs to the word after it, for word times", "",
+               &Options::prepend_punctuations},
+    OptionSpec{"append-punctuations", "Times",
+               "Punctuation that belongs to the word before it, for word times", "",
+               &Options::append_punctuations},
+    OptionSpec{"checkpoint", "Long work", "File that records finished windows, so that an interrupted run can go on where it stopped; empty: none", "", &Options::checkpoint},
+    OptionSpec{"resume", "Long work", "Go on from the checkpoint of an interrupted run with the same input, model and options", "", &Options::resume},
+    OptionSpec{"suppress-blank", "Symbols",
+               "Do not let a window's text begin with a space alone, or be empty", "",
+               &Options::suppress_blank},
+    OptionSpec{"suppress-tokens", "Symbols",
+               "Token ids never to be written, comma-separated; -1 stands for the model's own list of "
+               "symbols that are not speech; empty: none",
+               "", &Options::suppress_tokens},
+    OptionSpec{"track", "Audio", "Which audio track of a file with several, counted from 0", "",
+               &Options::track, 0, 1000},
+    OptionSpec{"channel", "Audio", "Take one channel, counted from 0; -1 mixes all channels", "",
+               &Options::channel, -1, 255},
+    OptionSpec{"vad", "Audio",
+               "Leave out long stretches without speech before the model listens: faster, and no invented "
+               "text there",
+               "", &Options::vad},
+    OptionSpec{"vad-threshold", "Audio", "Speech probability above which sound counts as speech", "",
+               &Options::vad_threshold, 0, 1},
+    OptionSpec{"vad-min-speech-duration-ms", "Audio", "Shorter bursts of speech are dropped", "",
+               &Options::vad_min_speech_duration_ms, 0, 60000},
+    OptionSpec{"vad-max-speech-duration-s", "Audio",
+               "Longer stretches of speech are cut at their quietest place; 0: never", "",
+               &Options::vad_max_speech_duration_s, 0, 100000},
+    OptionSpec{"vad-min-silence-duration-ms", "Audio", "Shorter pauses stay part of the speech around them",
+               "", &Options::vad_min_silence_duration_ms, 0, 60000},
+    OptionSpec{"vad-speech-pad-ms", "Audio", "Sound kept before and after each stretch of speech", "",
+               &Options::vad_speech_pad_ms, 0, 10000},
 };
 
 const OptionSpec& spec_of(std::string_view name) {
@@ -44,7 +155,8 @@ void require_choice(const OptionSpec& spec, std::string_view value) {
     if (rest.substr(0, comma) == value) return;
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
-  throw Error(ErrorCode::usage, "option '{}' does not take '{}'; it takes one of {}", spec.name, value, spec.choices);
+  throw Error(ErrorCode::usage, "option '{}' does not take '{}'; it takes one of {}", spec.name, value,
+              spec.choices);
 }
 
 template <class Number>
@@ -56,7 +168,8 @@ Number parse_number(const OptionSpec& spec, std::string_view value) {
                 std::is_integral_v<Number> ? "whole " : "", value);
   if (!std::isfinite(static_cast<double>(number)) ||
       (spec.lowest < spec.highest && (number < spec.lowest || number > spec.highest)))
-    throw Error(ErrorCode::usage, "option '{}' takes {} to {}, not {}", spec.name, spec.lowest, spec.highest, value);
+    throw Error(ErrorCode::usage, "option '{}' takes {} to {}, not {}", spec.name, spec.lowest, spec.highest,
+                value);
   return number;
 }
 
@@ -70,7 +183,9 @@ bool parse_bool(const OptionSpec& spec, std::string_view value) {
 
 }  // namespace
 
-std::span<const OptionSpec> option_specs() noexcept { return kSpecs; }
+std::span<const OptionSpec> option_specs() noexcept {
+  return kSpecs;
+}
 
 void set_option(Options& options, std::string_view name, std::string_view value) {
   const OptionSpec& spec = spec_of(name);

@@ -5,16 +5,34 @@
 
 namespace sotto {
 
+struct Word {
+  std::string text;  // as decoded, with its leading space
+  double start = 0;
+  double end = 0;
+  double probability = 0;
+};
+
+// How far a segment can be relied on.
+struct Trust {
+  double language_probability = 0;
+  int attempts = 1;             // decodings until the text was taken; more than 1: the first ones were not good enough
+  double uncovered_speech = 0;  // seconds of speech before this segment that no text covers
+  std::string suspect;          // why not to rely on it; empty: nothing is known against it
+};
+
 struct Segment {
   int id = 0;
   double start = 0;  // seconds on the time line of the input
   double end = 0;
   std::string text;  // as decoded, with its leading space
   std::vector<int> tokens;
+  std::vector<Word> words;  // where they were asked for
+  std::string language;     // code
   double temperature = 0;
   double average_log_probability = 0;
   double compression_ratio = 0;
   double no_speech_probability = 0;
+  Trust trust;
 };
 
 struct AudioNote {
@@ -29,12 +47,13 @@ struct Transcript {
   std::string language;
   double language_probability = 0;
   std::string task;
-  std::string model;         // name of the model
-  std::string device;        // for people
+  std::string model;   // name of the model
+  std::string device;  // for people
   std::string compute_type;
+  std::string version;  // of the program that made it
   std::vector<Segment> segments;
   std::vector<AudioNote> damage;
-  bool complete = true;      // false when it was stopped before the end
+  bool complete = true;  // false when it was stopped before the end
 };
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace sotto {
 
@@ -26,5 +27,8 @@ std::shared_ptr<const Region> map_file(const std::filesystem::path& path);
 
 // Bytes that live as long as the program (the embedded model).
 std::shared_ptr<const Region> static_region(std::span<const std::byte> bytes);
+
+// Bytes made in memory.
+std::shared_ptr<const Region> memory_region(std::vector<std::byte> bytes);
 
 }  // namespace sotto

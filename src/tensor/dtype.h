@@ -6,7 +6,8 @@
 
 namespace sotto {
 
-// How numbers lie in a model file. The q types are ggml's: blocks of 32 values along a row with their own scale.
+// How numbers lie in a model file. The q types are ggml's: blocks of 32 values along a row with their own
+// scale.
 enum class DType : uint8_t { f32, f16, bf16, i8, q4_0, q4_1, q5_0, q5_1, q8_0 };
 
 std::string_view dtype_name(DType type) noexcept;

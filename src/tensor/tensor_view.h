@@ -14,15 +14,17 @@ namespace sotto {
 
 using Shape = std::vector<int64_t>;
 
-std::string shape_text(const Shape& shape);           // "[384, 80, 3]"
-int64_t shape_elements(const Shape& shape) noexcept;  // 1 for the empty shape; shapes are checked by the readers
+std::string shape_text(const Shape& shape);  // "[384, 80, 3]"
+int64_t shape_elements(
+    const Shape& shape) noexcept;  // 1 for the empty shape; shapes are checked by the readers
 
 // A tensor of a model file, as it lies there. Copying one is cheap; the bytes stay alive with their owner.
 struct TensorView {
   DType dtype = DType::f32;
   Shape shape;
-  std::span<const std::byte> data;      // not necessarily aligned to the element
-  std::span<const std::byte> scales;    // i8 only: little-endian f32, value = i8 / scale; one per row, or one for all
+  std::span<const std::byte> data;  // not necessarily aligned to the element
+  std::span<const std::byte>
+      scales;  // i8 only: little-endian f32, value = i8 / scale; one per row, or one for all
   std::shared_ptr<const Region> owner;  // keeps data and scales alive
 
   int64_t elements() const noexcept { return shape_elements(shape); }

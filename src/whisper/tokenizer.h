@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +28,8 @@ struct SpecialTokens {
 // Byte-level byte-pair encoding, both ways.
 class Tokenizer {
  public:
-  explicit Tokenizer(Vocabulary vocabulary);  // throws Error(bad_model) when it lacks bytes or needed special tokens
+  // Throws Error(bad_model) when the vocabulary lacks bytes or needed special tokens.
+  explicit Tokenizer(Vocabulary vocabulary);
 
   int size() const noexcept { return static_cast<int>(vocabulary_.tokens.size()); }
   const SpecialTokens& special() const noexcept { return special_; }
@@ -34,8 +37,8 @@ class Tokenizer {
   // Ordinary text to tokens; what looks like a special token in the text is encoded as plain text.
   std::vector<TokenId> encode(std::string_view text) const;
 
-  // The bytes of the ordinary tokens; special tokens and timestamps leave nothing. Invalid or cut-off UTF-8 becomes
-  // U+FFFD, so the result is always valid UTF-8.
+  // The bytes of the ordinary tokens; special tokens and timestamps leave nothing. Invalid or cut-off UTF-8
+  // becomes U+FFFD, so the result is always valid UTF-8.
   std::string decode(std::span<const TokenId> tokens) const;
 
   // As decode, with special tokens by name and timestamps as <|1.20|>.
@@ -46,7 +49,7 @@ class Tokenizer {
   bool is_timestamp(TokenId token) const noexcept;
   double timestamp_seconds(TokenId token) const noexcept;
 
-  std::optional<TokenId> find_special(std::string_view name) const;  // "<|en|>"
+  std::optional<TokenId> find_special(std::string_view name) const;    // "<|en|>"
   std::optional<TokenId> language_token(std::string_view code) const;  // "en"
 
   struct Language {
@@ -56,8 +59,8 @@ class Tokenizer {
   const std::vector<Language>& languages() const noexcept { return languages_; }  // by token id
   bool multilingual() const noexcept { return languages_.size() > 1; }
 
-  // Tokens of brackets, quotes, music notes and the like that the reference never lets a transcript contain; used
-  // where a model file has no suppress list of its own.
+  // Tokens of brackets, quotes, music notes and the like that the reference never lets a transcript contain;
+  // used where a model file has no suppress list of its own.
   std::vector<TokenId> non_speech_tokens() const;
 
  private:

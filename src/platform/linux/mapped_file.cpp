@@ -1,13 +1,13 @@
 #include "platform/mapped_file.h"
 
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
 
 #include "base/error.h"
 
@@ -48,6 +48,15 @@ class StaticRegion final : public Region {
   std::span<const std::byte> bytes_;
 };
 
+class MemoryRegion final : public Region {
+ public:
+  explicit MemoryRegion(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  std::span<const std::byte> bytes() const noexcept override { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
 struct FileDescriptor {
   int value;
   ~FileDescriptor() {
@@ -64,8 +73,7 @@ std::shared_ptr<const Region> map_file(const std::filesystem::path& path) {
   struct stat status {};
   if (fstat(file.value, &status) != 0)
     throw Error(ErrorCode::io, "{}: cannot be examined: {}", path.string(), std::strerror(errno));
-  if (!S_ISREG(status.st_mode))
-    throw Error(ErrorCode::io, "{}: is not a regular file", path.string());
+  if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::io, "{}: is not a regular file", path.string());
   const auto size = static_cast<size_t>(status.st_size);
   if (size == 0) return std::make_shared<MappedFile>(nullptr, 0);
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value, 0);
@@ -76,6 +84,10 @@ std::shared_ptr<const Region> map_file(const std::filesystem::path& path) {
 
 std::shared_ptr<const Region> static_region(std::span<const std::byte> bytes) {
   return std::make_shared<StaticRegion>(bytes);
+}
+
+std::shared_ptr<const Region> memory_region(std::vector<std::byte> bytes) {
+  return std::make_shared<MemoryRegion>(std::move(bytes));
 }
 
 }  // namespace sotto

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <sotto/sotto.h>
+
+// Owners and exceptions over the C API, for this program's own use.
+namespace sotto::cli {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+
+// Ends the command with one sentence for the user.
+class Failure : public std::runtime_error {
+ public:
+  explicit Failure(const std::string& sentence, int exit_code = kExitFailed)
+      : std::runtime_error(sentence), exit_code_(exit_code) {}
+  int exit_code() const noexcept { return exit_code_; }
+
+ private:
+  int exit_code_;
+};
+
+class UsageFailure : public Failure {
+ public:
+  explicit UsageFailure(const std::string& sentence) : Failure(sentence, kExitUsage) {}
+};
+
+template <auto free_function>
+struct FreeWith {
+  template <class T>
+  void operator()(T* object) const noexcept {
+    free_function(object);
+  }
+};
+using OptionsOwner = std::unique_ptr<sotto_options, FreeWith<sotto_options_free>>;
+using ModelOwner = std::unique_ptr<sotto_model, FreeWith<sotto_model_close>>;
+using ResultOwner = std::unique_ptr<sotto_result, FreeWith<sotto_result_free>>;
+using TextOwner = std::unique_ptr<char, FreeWith<sotto_free>>;
+
+// Turns anything but SOTTO_OK into a Failure with the engine's own sentence.
+void require_ok(sotto_status status);
+
+OptionsOwner make_options();
+ModelOwner open_model(const sotto_options* options);
+std::string document(const sotto_result* result, const char* format);
+
+// Calls an API function whose last argument is `char** out`.
+template <class Function, class... Args>
+std::string text_from(Function function, Args... args) {
+  char* text = nullptr;
+  const sotto_status status = function(args..., &text);
+  const TextOwner owner(text);
+  require_ok(status);
+  return owner ? std::string(owner.get()) : std::string();
+}
+
+}  // namespace sotto::cli

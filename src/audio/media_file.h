@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "audio/ffmpeg_handles.h"
+
+namespace sotto::ffmpeg {
+
+// An open container with the decoder of one of its audio tracks. Members are freed from the last to the
+// first.
+struct MediaFile {
+  std::string name;  // as messages show it
+  IoContext io;
+  FormatContext format;
+  AVStream* stream = nullptr;  // owned by format
+  CodecContext decoder;
+
+  // Where the time line begins, in the stream's seconds: the start of the whole file, so that times in a
+  // video's sound track are the video's times.
+  std::optional<double> start() const;
+
+  // When the track ends, on that time line, and whether the container states it or FFmpeg guessed it.
+  struct End {
+    double seconds;
+    bool stated;
+  };
+  std::optional<End> end() const;
+};
+
+// Opens the file ("-": standard input) and the decoder of its audio track number `track`.
+MediaFile open_media(const std::string& path, int track);
+
+}  // namespace sotto::ffmpeg

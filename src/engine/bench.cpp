@@ -1,0 +1,172 @@
+#include "engine/bench.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/error.h"
+#include "model/tensor_names.h"
+#include "platform/cpu_features.h"
+#include "whisper/network.h"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct NamedShape {
+  std::string_view name;
+  ModelConfig config;
+};
+
+ModelConfig official(int width, int layers, int vocabulary, int mel_bins = 80, int decoder_layers = 0) {
+  const int heads = width / 64;
+  return {mel_bins, 1500, 448, width, vocabulary, layers, heads, 4 * width,
+          decoder_layers > 0 ? decoder_layers : layers, heads, 4 * width};
+}
+
+const std::array<NamedShape, 7>& shapes() {
+  static const std::array<NamedShape, 7> list{{{"tiny", official(384, 4, 51865)},
+                                               {"base", official(512, 6, 51865)},
+                                               {"small", official(768, 12, 51865)},
+                                               {"medium", official(1024, 24, 51865)},
+                                               {"large-v2", official(1280, 32, 51865)},
+                                               {"large-v3", official(1280, 32, 51866, 128)},
+                                               {"turbo", official(1280, 32, 51866, 128, 4)}}};
+  return list;
+}
+
+std::vector<NamedShape> chosen_shapes(std::string_view names) {
+  std::vector<NamedShape> chosen;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+    const auto found = std::find_if(shapes().begin(), shapes().end(), [&](const auto& s) { return s.name == name; });
+    if (found == shapes().end()) {
+      std::string known;
+      for (const NamedShape& shape : shapes()) known += (known.empty() ? "" : ", ") + std::string(shape.name);
+      throw Error(ErrorCode::usage, "there is no model shape '{}'; there are {}", name, known);
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+// Random float16 weights of about the size that real ones have. All tensors read the same block: speed does not depend
+// on the values, and a block is quicker to make than a model. (Packing copies them, so the caches see the full size.)
+class RandomWeights final : public Region {
+ public:
+  explicit RandomWeights(size_t largest_tensor) : values_(largest_tensor) {
+    std::minstd_rand random(1);
+    std::array<uint16_t, 4096> block;
+    for (uint16_t& value : block)
+      value = float_to_half((static_cast<float>(random() % 2001) - 1000.0f) * 3e-5f);
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = block[i % block.size()];
+  }
+  std::span<const std::byte> bytes() const noexcept override { return std::as_bytes(std::span(values_)); }
+
+ private:
+  std::vector<uint16_t> values_;
+};
+
+Checkpoint random_checkpoint(const ModelConfig& config) {
+  const auto specs = expected_tensors(config);
+  size_t largest = 0;
+  for (const auto& spec : specs) largest = std::max(largest, static_cast<size_t>(shape_elements(spec.shape)));
+  const auto weights = std::make_shared<RandomWeights>(largest);
+  Checkpoint checkpoint;
+  checkpoint.source = "random weights";
+  checkpoint.config = config;
+  for (const auto& spec : specs)
+    checkpoint.tensors[spec.name] = {DType::f16, spec.shape,
+                                     weights->bytes().first(tensor_bytes(DType::f16, spec.shape)), {}, weights};
+  return checkpoint;
+}
+
+double encoder_operations(const ModelConfig& c) {
+  const double t = c.audio_positions, d = c.width;
+  const double convolutions = 2 * (2 * t) * 3 * c.mel_bins * d + 2 * t * 3 * d * d;
+  const double layer = 2 * t * (4 * d * d + 2 * d * c.encoder_ffn) + 4 * t * t * d;
+  const double cross_keys_and_values = 2 * t * 2 * d * d;
+  return convolutions + c.encoder_layers * layer + c.decoder_layers * cross_keys_and_values;
+}
+
+// The shortest of several runs: what the machine can do when nothing else runs.
+template <class Body>
+double best_seconds(int most_runs, double most_seconds, Body body) {
+  using Clock = std::chrono::steady_clock;
+  double best = 1e30, spent = 0;
+  for (int run = 0; run < most_runs && (run < 2 || spent < most_seconds); ++run) {
+    const auto begin = Clock::now();
+    body();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    spent += seconds;
+    best = std::min(best, seconds);
+  }
+  return best;
+}
+
+Json result(std::string_view shape, std::string_view stage, ComputeType type, double seconds, double work,
+            std::string_view unit, double ceiling) {
+  const double achieved = work / seconds / 1e9;
+  return {{"shape", shape}, {"stage", stage}, {"type", compute_type_name(type)}, {"milliseconds", seconds * 1e3},
+          {"achieved", achieved}, {"unit", unit}, {"ceiling", ceiling}, {"fraction", achieved / ceiling}};
+}
+
+}  // namespace
+
+std::string run_bench(const Options& options, std::string_view names, FunctionRef<void(const std::string&)> on_step) {
+  const std::vector<NamedShape> wanted = chosen_shapes(names);
+  std::vector<ComputeType> types{ComputeType::float32, ComputeType::int8};
+  if (options.compute_type != "auto") types = {compute_type_from_name(options.compute_type).value()};
+
+  on_step("measuring what the machine can do");
+  const CpuCeilings ceilings = measure_cpu_ceilings({.threads = options.threads});
+  Json document{{"machine", {{"cpu", cpu_features().name}, {"isa", ceilings.isa}, {"threads", ceilings.threads}}},
+                {"ceilings", {{"f32_gflops", ceilings.f32_operations / 1e9}, {"int8_gops", ceilings.int8_operations / 1e9},
+                              {"read_gb_s", ceilings.read_bytes / 1e9}}},
+                {"results", Json::array()}};
+
+  for (const NamedShape& shape : wanted) {
+    const ModelConfig& config = shape.config;
+    const Checkpoint checkpoint = random_checkpoint(config);
+    for (const ComputeType type : types) {
+      on_step(fmt::format("{} in {}", shape.name, compute_type_name(type)));
+      const auto backend = make_cpu_backend({.compute_type = type, .threads = options.threads});
+      std::unique_ptr<Network> network;
+      const double loading = best_seconds(1, 0, [&] { network = std::make_unique<Network>(*backend, checkpoint); });
+      Session session(*network, 1, 1);
+      std::vector<float> mel(static_cast<size_t>(network->mel_frames() * config.mel_bins));
+      std::minstd_rand random(2);
+      for (float& value : mel) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
+
+      const double encoding = best_seconds(20, 2.0, [&] { session.encode(0, mel); });
+      int position = 0;
+      const std::array point{SamplePoint{}};
+      const auto step = [&] {
+        const std::array row{DecodeRow{100 + position, position, 0, 0}};
+        ++position;
+        session.decode(row, point);
+      };
+      for (int i = 0; i < 32; ++i) step();
+      const double decoding = best_seconds(200, 2.0, step);
+
+      Json& results = document["results"];
+      const bool integer = type == ComputeType::int8 || type == ComputeType::int8_float32;
+      results.push_back(result(shape.name, "encoder", type, encoding, encoder_operations(config),
+                               integer ? "Gop/s" : "GFLOP/s",
+                               (integer ? ceilings.int8_operations : ceilings.f32_operations) / 1e9));
+      results.push_back(result(shape.name, "one token", type, decoding,
+                               static_cast<double>(session.step_bytes(position)), "GB/s", ceilings.read_bytes / 1e9));
+      results.back()["load_milliseconds"] = loading * 1e3;
+    }
+  }
+  return document.dump();
+}
+
+}  // namespace sotto

@@ -1,0 +1,179 @@
+#include "engine/scheduler.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace sotto {
+namespace {
+
+// Numbers count-1 .. 0: taking from the back gives the lowest first.
+std::vector<int> descending(int count) {
+  std::vector<int> numbers;
+  for (int i = count; i-- > 0;) numbers.push_back(i);
+  return numbers;
+}
+
+void give_back(std::vector<int>& free, int number) {
+  free.insert(std::lower_bound(free.begin(), free.end(), number, std::greater<>()), number);
+}
+
+Error cancelled_error() { return {ErrorCode::cancelled, "the work was stopped before its end"}; }
+
+}  // namespace
+
+struct Scheduler::Item {
+  WindowRequest request;
+  std::promise<WindowResult> promise;
+  std::shared_ptr<const std::atomic<bool>> cancelled;
+  int priority = 0;
+  uint64_t arrival = 0;
+
+  // While it is active:
+  std::vector<float> mel;
+  std::unique_ptr<WindowJob> job;
+  std::vector<int> slots;
+  int window = -1;
+
+  bool is_cancelled() const { return cancelled && *cancelled; }
+};
+
+bool Scheduler::ByPriority::operator()(const std::unique_ptr<Item>& a, const std::unique_ptr<Item>& b) const noexcept {
+  return std::pair(a->priority, a->arrival) < std::pair(b->priority, b->arrival);
+}
+
+Scheduler::Scheduler(const Network& network, const Tokenizer& tokenizer, int batch)
+    : network_(network), tokenizer_(tokenizer), batch_(std::max(batch, 1)), thread_([this] { run(); }) {}
+
+Scheduler::~Scheduler() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::future<WindowResult> Scheduler::submit(WindowRequest request, int priority,
+                                            std::shared_ptr<const std::atomic<bool>> cancelled) {
+  auto item = std::make_unique<Item>();
+  item->request = std::move(request);
+  item->cancelled = std::move(cancelled);
+  item->priority = priority;
+  auto future = item->promise.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    item->arrival = arrivals_++;
+    pending_.insert(std::move(item));
+  }
+  wake_.notify_all();
+  return future;
+}
+
+void Scheduler::run() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [this] { return stopping_ || !pending_.empty() || !active_.empty(); });
+      if (stopping_) {
+        for (const auto& item : pending_) item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+        pending_.clear();
+        break;
+      }
+    }
+    try {
+      drop_cancelled();
+      admit();
+      encode_admitted();
+      step();
+    } catch (...) {
+      fail_active(std::current_exception());
+    }
+  }
+  fail_active(std::make_exception_ptr(cancelled_error()));
+}
+
+bool Scheduler::fits(const Item& item) const {
+  const auto slots = static_cast<size_t>(item.request.slots());
+  return session_ && !free_windows_.empty() && free_slots_.size() >= slots;
+}
+
+void Scheduler::admit() {
+  const std::lock_guard lock(mutex_);
+  while (!pending_.empty()) {
+    const Item& next = **pending_.begin();
+    if (next.is_cancelled()) {
+      pending_.extract(pending_.begin()).value()->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+      continue;
+    }
+    const int slots = next.request.slots();
+    // A session is made for what is asked of it. Memory that no window has used yet costs nothing on the CPU.
+    if (active_.empty() && (!session_ || session_->slots() < slots)) {
+      session_.reset();
+      session_ = std::make_unique<Session>(network_, batch_, batch_ * slots);
+      free_windows_ = descending(batch_);
+      free_slots_ = descending(batch_ * slots);
+    }
+    if (!fits(next)) return;
+    auto item = std::move(pending_.extract(pending_.begin()).value());
+    item->window = free_windows_.back();
+    free_windows_.pop_back();
+    item->slots.assign(free_slots_.rbegin(), free_slots_.rbegin() + slots);
+    free_slots_.resize(free_slots_.size() - static_cast<size_t>(slots));
+    active_.push_back(std::move(item));
+  }
+}
+
+void Scheduler::encode_admitted() {
+  std::vector<EncodeItem> items;
+  for (const auto& item : active_)
+    if (!item->job) items.push_back({item->window, item->request.mel});
+  if (items.empty()) return;
+  session_->encode(items);
+  for (const auto& item : active_) {
+    if (item->job) continue;
+    item->request.mel = {};  // encoded: no longer needed
+    item->job = std::make_unique<WindowJob>(tokenizer_, network_.config(), std::move(item->request), item->slots,
+                                            item->window);
+  }
+}
+
+void Scheduler::step() {
+  if (active_.empty()) return;
+  call_.clear();
+  for (const auto& item : active_) item->job->plan(call_);
+  const std::vector<SampleResult> results = call_.run(*session_);
+  std::span<const SampleResult> rest = results;
+  for (const auto& item : active_) rest = rest.subspan(item->job->accept(rest));
+  for (const auto& item : active_) {
+    if (!item->job->finished()) continue;
+    if (item->job->wants_alignment()) item->job->align(*session_);
+    item->promise.set_value(item->job->take_result());
+    retire(*item);
+  }
+  std::erase_if(active_, [](const auto& item) { return item->window < 0; });
+}
+
+void Scheduler::retire(Item& item) {
+  give_back(free_windows_, item.window);
+  for (const int slot : item.slots) give_back(free_slots_, slot);
+  item.window = -1;
+}
+
+void Scheduler::drop_cancelled() {
+  for (const auto& item : active_) {
+    if (!item->is_cancelled()) continue;
+    item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+    retire(*item);
+  }
+  std::erase_if(active_, [](const auto& item) { return item->window < 0; });
+}
+
+void Scheduler::fail_active(const std::exception_ptr& error) {
+  for (const auto& item : active_)
+    if (item->window >= 0) item->promise.set_exception(error);
+  active_.clear();
+  session_.reset();  // its caches may hold anything now
+}
+
+}  // namespace sotto

@@ -1,0 +1,255 @@
+// The network against vectors computed by the reference implementation (torch and transformers, float32).
+// tests/golden/data is a copy of the nano model's vectors; the micro models' lie beside the repository.
+#include "whisper/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "backend/cpu/cpu_backend.h"
+#include "model/reader.h"
+#include "support/npz.h"
+#include "support/temporary_folder.h"
+#include "whisper/language_detection.h"
+#include "whisper/search.h"
+
+namespace sotto::test {
+namespace {
+
+using Arrays = std::map<std::string, NpyArray>;
+
+// The largest difference over the largest reference value.
+double relative_error(std::span<const float> values, std::span<const float> reference) {
+  EXPECT_EQ(values.size(), reference.size());
+  double difference = 0, scale = 0;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    difference = std::max(difference, std::abs(static_cast<double>(values[i]) - reference[i]));
+    scale = std::max(scale, std::abs(static_cast<double>(reference[i])));
+  }
+  return difference / scale;
+}
+
+double norm(std::span<const float> values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum);
+}
+
+// Frames are rows for us; the reference stores mels x frames.
+std::vector<float> frame_major(const NpyArray& mel) {
+  const size_t bins = mel.shape[0], frames = mel.shape[1];
+  std::vector<float> out(bins * frames);
+  for (size_t b = 0; b < bins; ++b)
+    for (size_t f = 0; f < frames; ++f) out[f * bins + b] = mel.floats[b * frames + f];
+  return out;
+}
+
+std::vector<float> chosen_rows(std::span<const float> values, std::span<const int64_t> rows, size_t width) {
+  std::vector<float> out;
+  for (const int64_t row : rows)
+    out.insert(out.end(), values.begin() + row * static_cast<int64_t>(width),
+               values.begin() + (row + 1) * static_cast<int64_t>(width));
+  return out;
+}
+
+std::vector<DecodeRow> forced_rows(std::span<const int64_t> ids) {
+  std::vector<DecodeRow> rows;
+  for (const int64_t id : ids) rows.push_back({static_cast<int32_t>(id), static_cast<int32_t>(rows.size()), 0, 0});
+  return rows;
+}
+
+class GoldenNetwork {
+ public:
+  GoldenNetwork(const Checkpoint& checkpoint, ComputeType type)
+      : backend(make_cpu_backend({.compute_type = type, .threads = 2})), network(*backend, checkpoint),
+        session(network, 1, 5) {}
+  std::unique_ptr<Backend> backend;
+  Network network;
+  Session session;
+};
+
+// Encoder states before the first layer, before each layer (their norms) and at the end.
+void check_encoder(GoldenNetwork& golden, const Arrays& arrays, std::span<const float> mel) {
+  const auto width = static_cast<size_t>(golden.network.config().width);
+  const std::vector<int64_t>& frames = arrays.at("frames").ints;
+  const auto first = golden.session.encoder_states(mel, 0);
+  const auto last = golden.session.encoder_states(mel);
+  EXPECT_LT(relative_error(chosen_rows(first, frames, width), arrays.at("enc_hidden0").floats), 1e-3);
+  EXPECT_LT(relative_error(chosen_rows(last, frames, width), arrays.at("enc_out").floats), 1e-3);
+  const std::vector<float>& norms = arrays.at("enc_norms").floats;
+  for (size_t layer = 0; layer + 1 < norms.size(); ++layer)
+    EXPECT_NEAR(norm(golden.session.encoder_states(mel, static_cast<int>(layer))) / norms[layer], 1, 1e-3) << layer;
+  EXPECT_NEAR(norm(last) / norms.back(), 1, 1e-3);
+}
+
+class NanoGolden : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const auto folder = source_path("tests/golden/data");
+    arrays_ = read_npz(folder / ("nano_" + GetParam() + ".npz"));
+    std::ifstream file(folder / ("nano_" + GetParam() + ".json"));
+    facts_ = nlohmann::json::parse(file);
+    mel_ = frame_major(arrays_.at("mel"));
+  }
+
+  std::vector<TokenId> ids(const char* name) const { return facts_.at(name).get<std::vector<TokenId>>(); }
+
+  // The settings of `generate` in the reference.
+  SearchSettings settings(bool timestamps) const {
+    SearchSettings settings;
+    const SpecialTokens& special = tokenizer_.special();
+    settings.start = {special.start, *tokenizer_.language_token(facts_.at("language").get<std::string>()),
+                      special.transcribe};
+    if (!timestamps) settings.start.push_back(special.no_timestamps);
+    settings.timestamps = timestamps;
+    settings.suppressed = *checkpoint_.generation.suppress_tokens;
+    settings.begin_suppressed = *checkpoint_.generation.begin_suppress_tokens;
+    return settings;
+  }
+
+  SearchResult search(GoldenNetwork& golden, const SearchSettings& with) const {
+    Search search(tokenizer_, golden.network.config(), with, {0, 1, 2, 3, 4}, 0);
+    EXPECT_TRUE(run_search(golden.session, search, [] { return false; }));
+    return search.result();
+  }
+
+  // Token ids as `generate` returns them: with the start tokens and the end.
+  std::vector<TokenId> generated(const SearchSettings& with, const SearchResult& result) const {
+    std::vector<TokenId> all = with.start;
+    all.insert(all.end(), result.tokens.begin(), result.tokens.end());
+    all.push_back(tokenizer_.special().end);
+    return all;
+  }
+
+  Arrays arrays_;
+  nlohmann::json facts_;
+  std::vector<float> mel_;
+  const Checkpoint checkpoint_ = embedded_checkpoint();
+  const Tokenizer tokenizer_{checkpoint_.vocabulary};
+};
+
+TEST_P(NanoGolden, EncoderAndLogits) {
+  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  check_encoder(golden, arrays_, mel_);
+  golden.session.encode(0, mel_);
+  const auto rows = forced_rows(arrays_.at("forced_ids").ints);
+  EXPECT_LT(relative_error(golden.session.logits(rows), arrays_.at("forced_logits").floats), 1e-3);
+}
+
+TEST_P(NanoGolden, GreedyTokens) {
+  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  golden.session.encode(0, mel_);
+  const SearchResult plain = search(golden, settings(false));
+  EXPECT_EQ(generated(settings(false), plain), ids("greedy"));
+  EXPECT_NEAR(plain.no_speech_probability, facts_.at("no_speech_prob").get<double>(), 1e-3);
+  EXPECT_EQ(search(golden, settings(true)).tokens, ids("greedy_ts"));
+}
+
+TEST_P(NanoGolden, Languages) {
+  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  golden.session.encode(0, mel_);
+  const auto languages = detect_language(golden.session, tokenizer_, 0, 0);
+  EXPECT_EQ(languages.size(), facts_.at("language_probs").size());
+  for (const LanguageProbability& language : languages)
+    EXPECT_NEAR(language.probability, facts_.at("language_probs").at("<|" + language.code + "|>").get<double>(), 1e-3);
+  EXPECT_EQ(languages.front().code, facts_.at("language").get<std::string>());
+}
+
+TEST_P(NanoGolden, BeamSearch) {
+  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  golden.session.encode(0, mel_);
+  SearchSettings beams = settings(false);
+  beams.beams = 5;
+  const SearchResult result = search(golden, beams);
+  EXPECT_EQ(generated(beams, result), ids("beam5"));
+  EXPECT_NEAR(result.average_log_probability, facts_.at("beam5_score").get<double>(), 1e-4);
+}
+
+TEST_P(NanoGolden, NarrowTypesWriteTheSameTokens) {
+  for (const ComputeType type : {ComputeType::float16, ComputeType::bfloat16, ComputeType::int8}) {
+    GoldenNetwork golden(checkpoint_, type);
+    golden.session.encode(0, mel_);
+    EXPECT_EQ(generated(settings(false), search(golden, settings(false))), ids("greedy")) << compute_type_name(type);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, NanoGolden, ::testing::Values("dialogue_pico_bdl", "pico_de", "pico_en_short"));
+
+// Random weights in the layouts of the official releases: 51865 tokens and 80 mels, 51866 and 128.
+class MicroGolden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(MicroGolden, EncoderLogitsAndTokens) {
+  const auto folder = shared_path("fixtures/" + GetParam());
+  if (!folder) GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+  const Arrays arrays = read_npz(*folder / "expected.npz");
+  const std::vector<float> mel = frame_major(read_npy(*folder / "mel.npy"));
+  std::ifstream file(*folder / "ids.json");
+  const auto ids = nlohmann::json::parse(file);
+  const Checkpoint checkpoint = read_hugging_face_weights(*folder);
+  GoldenNetwork golden(checkpoint, ComputeType::float32);
+  check_encoder(golden, arrays, mel);
+
+  golden.session.encode(0, mel);
+  const auto vocabulary = static_cast<size_t>(golden.network.config().vocabulary);
+  const auto& forced = arrays.at("forced_ids").ints;
+  const std::vector<float> logits = golden.session.logits(forced_rows(forced));
+  const auto first_special = ids.at("eot").get<size_t>();
+  std::vector<float> top, special;
+  for (size_t row = 0; row < forced.size(); ++row) {
+    const auto values = std::span(logits).subspan(row * vocabulary, vocabulary);
+    top.insert(top.end(), values.begin(), values.begin() + 2000);
+    special.insert(special.end(), values.begin() + static_cast<ptrdiff_t>(first_special), values.end());
+    double sum = 0;
+    for (const float value : values) sum += std::exp(static_cast<double>(value));
+    EXPECT_NEAR(std::log(sum), arrays.at("forced_logsumexp").floats[row], 1e-3);
+    EXPECT_EQ(std::max_element(values.begin(), values.end()) - values.begin(), arrays.at("forced_argmax").ints[row]);
+  }
+  EXPECT_LT(relative_error(top, arrays.at("forced_logits_top").floats), 1e-3);
+  EXPECT_LT(relative_error(special, arrays.at("forced_logits_special").floats), 1e-3);
+
+  // Plain argmax steps from the first four tokens, with nothing suppressed.
+  const auto& expected = arrays.at("greedy_raw").ints;
+  std::vector<int64_t> written(forced.begin(), forced.begin() + 4);
+  auto rows = forced_rows(written);
+  while (written.size() < expected.size()) {
+    const std::vector<SamplePoint> point{{rows.size() - 1, {}}};
+    const auto token = golden.session.decode(rows, point).front().candidates.front().token;
+    rows = {{token, static_cast<int32_t>(written.size()), 0, 0}};
+    written.push_back(token);
+  }
+  EXPECT_EQ(written, expected);
+}
+
+TEST_P(MicroGolden, LanguageAndNoSpeechProbabilities) {
+  const auto folder = shared_path("fixtures/" + GetParam());
+  if (!folder) GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+  const Arrays arrays = read_npz(*folder / "expected.npz");
+  std::ifstream file(*folder / "ids.json");
+  const auto ids = nlohmann::json::parse(file);
+  const Checkpoint checkpoint = read_hugging_face_weights(*folder);
+  GoldenNetwork golden(checkpoint, ComputeType::float32);
+  golden.session.encode(0, frame_major(read_npy(*folder / "mel.npy")));
+
+  const auto& expected = arrays.at("language_probs").floats;
+  const auto first = ids.at("en").get<int32_t>(), last = first + static_cast<int32_t>(expected.size());
+  const std::vector<TokenRange> others{{0, first}, {last, checkpoint.config.vocabulary}};
+  SampleRequest request;
+  request.banned = others;
+  request.candidates = static_cast<int>(expected.size());
+  request.probe = ids.at("nospeech").get<int32_t>();
+  const std::vector<DecodeRow> rows{{ids.at("sot").get<int32_t>(), 0, 0, 0}};
+  const std::vector<SamplePoint> points{{0, request}};
+  const SampleResult result = golden.session.decode(rows, points).front();
+  ASSERT_EQ(result.candidates.size(), expected.size());
+  for (const Candidate& candidate : result.candidates)
+    EXPECT_NEAR(std::exp(candidate.log_probability), expected[static_cast<size_t>(candidate.token - first)], 1e-3);
+  EXPECT_NEAR(result.probe_probability, arrays.at("no_speech_prob").floats[0], 1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, MicroGolden, ::testing::Values("micro_v2_51865", "micro_v3_51866"));
+
+}  // namespace
+}  // namespace sotto::test

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cpu/kernels.h"
+
+namespace sotto::test {
+
+struct Isa {
+  const char* name;
+  const char* for_people;
+};
+#if defined(__x86_64__)
+inline constexpr Isa kIsas[] = {
+    {"avx512vnni", "AVX-512 VNNI"}, {"avx512", "AVX-512"}, {"avx2", "AVX2"}, {"baseline", "SSE2"}};
+#else
+inline constexpr Isa kIsas[] = {{"neon_dot", "NEON dot product"}, {"neon", "NEON"}};
+#endif
+inline constexpr ComputeType kComputeTypes[] = {ComputeType::float32, ComputeType::float16,
+                                                ComputeType::bfloat16, ComputeType::int8};
+
+// A test that runs once per instruction set, by force, and per compute type; what the machine lacks is
+// skipped.
+class OpTest : public testing::TestWithParam<std::tuple<Isa, ComputeType>> {
+ protected:
+  void SetUp() override {
+    const std::vector<std::string> available = cpu_isas();
+    if (std::find(available.begin(), available.end(), isa().name) == available.end())
+      GTEST_SKIP() << "this machine has no " << isa().for_people;
+    ASSERT_STREQ(cpu::choose_kernels(isa().name).isa, isa().name);
+    const std::string description = make()->description();
+    ASSERT_EQ(description.substr(description.rfind(", ") + 2), isa().for_people);
+  }
+
+  const Isa& isa() const { return std::get<0>(GetParam()); }
+  ComputeType type() const { return std::get<1>(GetParam()); }
+  std::unique_ptr<Backend> make(int threads = 2) const {
+    return make_cpu_backend({.compute_type = type(), .threads = threads, .isa = isa().name});
+  }
+};
+
+inline std::string case_name(const testing::TestParamInfo<OpTest::ParamType>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" +
+         std::string(compute_type_name(std::get<1>(info.param)));
+}
+
+// Rows with the memory that they lie in.
+struct OwnedRows {
+  std::unique_ptr<Memory> memory;
+  Rows rows;
+  operator const Rows&() const { return rows; }  // NOLINT(google-explicit-constructor)
+};
+
+// Rows with a gap between them, so that a stride is not mistaken for a width.
+inline OwnedRows allocate_rows(Backend& backend, size_t count, size_t width) {
+  const size_t stride = width + 3;
+  OwnedRows owned{backend.allocate(count * stride + 5), {}};
+  owned.rows = {owned.memory.get(), 5, count, width, stride};
+  return owned;
+}
+
+inline OwnedRows upload(Backend& backend, std::span<const float> values, size_t width) {
+  OwnedRows owned = allocate_rows(backend, values.size() / width, width);
+  backend.write(owned, values);
+  return owned;
+}
+
+inline std::vector<float> download(Backend& backend, const Rows& rows) {
+  std::vector<float> values(rows.count * rows.width);
+  backend.read(rows, values);
+  return values;
+}
+
+inline std::vector<float> random_values(size_t count, unsigned seed, float deviation = 1.0f) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal(0.0f, deviation);
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(generator);
+  return values;
+}
+
+// The size of the difference relative to the size of what was expected.
+inline double relative_error(std::span<const float> actual, std::span<const double> expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
+    difference += (actual[i] - expected[i]) * (actual[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return std::sqrt(difference / std::max(size, 1e-30));
+}
+
+// Columns [first, first + count) of dense rows.
+inline std::vector<float> take_columns(std::span<const float> values, size_t width, size_t first,
+                                       size_t count) {
+  std::vector<float> taken;
+  for (size_t row = 0; row < values.size(); row += width)
+    taken.insert(taken.end(), values.begin() + static_cast<std::ptrdiff_t>(row + first),
+                 values.begin() + static_cast<std::ptrdiff_t>(row + first + count));
+  return taken;
+}
+
+inline TensorView view_of(std::span<const float> values, Shape shape) {
+  return {.dtype = DType::f32, .shape = std::move(shape), .data = std::as_bytes(values)};
+}
+
+}  // namespace sotto::test

@@ -75,7 +75,8 @@ void bench_encoder(Backend& full, Backend& int8, const CpuPeaks& peaks) {
     const double operations = 4.0 * kPositions * kPositions * static_cast<double>(width);
     double seconds[2];
     std::vector<float> outputs[2];
-    for (const auto& [index, backend] : {std::pair{0, &full}, std::pair{1, &int8}}) {
+    for (const int index : {0, 1}) {
+      Backend* const backend = index == 0 ? &full : &int8;
       const Buffer qkv(*backend, kPositions, 3 * width), out(*backend, kPositions, width);
       seconds[index] = best_seconds([&] { backend->attend_encoder(qkv.rows, out.rows, heads, 1); });
       outputs[index] = encoder_output(*backend, qkv, out, heads);

@@ -25,7 +25,7 @@ constexpr double kSeconds = 120;
 std::vector<bool> louder_frames(std::span<const float> samples) {
   constexpr size_t kMemory = 300;
   constexpr size_t kHangover = 15;
-  constexpr double kMargin = 6;
+  constexpr double kMargin = 8;
   std::vector<bool> found;
   std::deque<double> recent;
   double smooth = 0;

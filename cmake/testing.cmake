@@ -6,7 +6,7 @@ add_library(sotto_test_settings INTERFACE)
 target_compile_definitions(sotto_test_settings INTERFACE
   SOTTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   SOTTO_BINARY_DIR="${PROJECT_BINARY_DIR}"
-  SOTTO_SLOW_BUILD=$<NOT:$<STREQUAL:${SOTTO_SANITIZE},>>)  # long tests take a sample under a sanitizer
+  SOTTO_SLOW_BUILD=$<BOOL:${SOTTO_SANITIZE}>)  # long tests take a sample under a sanitizer
 target_include_directories(sotto_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sotto_test_settings INTERFACE sotto_settings GTest::gtest_main GTest::gmock)
 

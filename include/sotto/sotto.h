@@ -115,11 +115,13 @@ SOTTO_API const char* sotto_result_language(const sotto_result* result); /* "en"
 SOTTO_API double sotto_result_duration(const sotto_result* result);      /* seconds of audio read */
 SOTTO_API int sotto_result_is_complete(const sotto_result* result);
 
-/* The transcript as a document; the formats are listed by sotto_output_format. */
+/* The transcript as a document; the formats are listed by sotto_output_format. The subtitle options apply; NULL: the
+ * defaults. */
 SOTTO_API size_t sotto_output_format_count(void);
 SOTTO_API const char* sotto_output_format(size_t index);             /* "srt"; NULL past the end */
 SOTTO_API const char* sotto_output_format_description(size_t index); /* one sentence; NULL past the end */
-SOTTO_API sotto_status sotto_result_write(const sotto_result* result, const char* format, char** out);
+SOTTO_API sotto_status sotto_result_write(const sotto_result* result, const char* format,
+                                          const sotto_options* options, char** out);
 
 /* ---- tools; the answers are JSON documents ---- */
 SOTTO_API sotto_status sotto_model_info(const char* path, char** out);

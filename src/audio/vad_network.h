@@ -19,7 +19,7 @@ class VadNetwork {
  private:
   static constexpr size_t kContext = 6;
   static constexpr size_t kConv = 32;
-  static constexpr size_t kHidden = 64;
+  static constexpr size_t kHidden = 80;
   static constexpr size_t kHead = 24;
   struct Weights;
   static const Weights& weights();

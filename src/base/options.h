@@ -56,6 +56,11 @@ struct Options {
   // long work
   std::string checkpoint;
   bool resume = false;
+  // subtitles
+  int max_line_width = 42;
+  int max_lines = 2;
+  double max_cps = 20;
+  bool highlight_words = false;
   // symbols
   bool suppress_blank = true;
   std::string suppress_tokens = "-1";

@@ -141,6 +141,10 @@ sotto_status run(sotto_model* model, sotto::AudioSource& audio, const char* name
   return complete ? SOTTO_OK : fail(SOTTO_CANCELLED, "the work was stopped before its end");
 }
 
+sotto::LineRules line_rules(const sotto::Options& options) {
+  return {options.max_line_width, options.max_lines, options.max_cps, options.highlight_words};
+}
+
 sotto::Options options_or_defaults(const sotto_options* options) {
   return options == nullptr ? sotto::Options() : options->values;
 }
@@ -286,7 +290,8 @@ const char* sotto_output_format_description(size_t index) {
   return index < sotto::writers().size() ? sotto::writers()[index].description.data() : nullptr;
 }
 
-sotto_status sotto_result_write(const sotto_result* result, const char* format, char** out) {
+sotto_status sotto_result_write(const sotto_result* result, const char* format, const sotto_options* options,
+                                char** out) {
   return guard([&] {
     require(result, "result");
     require(format, "format");
@@ -298,7 +303,7 @@ sotto_status sotto_result_write(const sotto_result* result, const char* format, 
       throw Error(ErrorCode::usage, "there is no output format '{}'; there are {}", format, known);
     }
     std::ostringstream text;
-    writer->write(text, result->transcript);
+    writer->write(text, result->transcript, line_rules(options_or_defaults(options)));
     *out = copy_text(text.str());
     return SOTTO_OK;
   });

@@ -111,7 +111,7 @@ void WindowJob::align(Session& session) {
 
   std::vector<TokenId> targets;  // of every row up to the last word's
   for (size_t row = 0; row + 1 < rows.size(); ++row) targets.push_back(rows[row + 1].token);
-  result_.alignment = session.align(rows, request_.alignment_heads, targets, tokenizer_.special().end);
+  result_.alignment = session.align(rows, request_.alignment_heads, targets);
 }
 
 }  // namespace sotto

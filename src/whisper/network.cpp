@@ -323,15 +323,13 @@ void Session::copy_slot(int from, int to, int positions) {
 }
 
 Alignment Session::align(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads,
-                         std::span<const TokenId> targets, int ordinary) {
+                         std::span<const TokenId> targets) {
   Alignment alignment;
   alignment.rows = rows.size();
   alignment.positions = static_cast<size_t>(network_.config().audio_positions);
   run_decoder(rows, heads, &alignment);
-  const std::array others{TokenRange{ordinary, network_.config().vocabulary}};
   for (size_t row = 0; row < targets.size(); ++row) {
     SampleRequest request;
-    request.banned = others;
     request.probe = targets[row];
     alignment.probabilities.push_back(
         backend_.sample(project(std::array{row}), std::array{request}).front().probe_probability);

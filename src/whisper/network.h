@@ -78,7 +78,7 @@ struct EncodeItem {
 struct Alignment {
   size_t heads = 0, rows = 0, positions = 0;
   std::vector<float> weights;        // heads x rows x positions
-  std::vector<float> probabilities;  // of `targets`, among the ordinary tokens
+  std::vector<float> probabilities;  // of the targets
 };
 
 // Caches and working memory for up to `windows` pieces of audio and `slots` sequences that listen to them.
@@ -105,9 +105,9 @@ class Session {
   void copy_slot(int from, int to, int positions);
 
   // Runs the rows and tells where in the audio the given heads (decoder layer, head) look. targets[i] is the token after
-  // row i, and `ordinary` the number of tokens that are neither special nor times.
+  // row i.
   Alignment align(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads,
-                  std::span<const TokenId> targets, int ordinary);
+                  std::span<const TokenId> targets);
 
   // Bytes that one decoding step of a single sequence at this position reads: weights and caches.
   size_t step_bytes(int position) const;

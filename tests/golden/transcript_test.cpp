@@ -27,9 +27,13 @@ LoadedModel& model_of(const std::string& compute_type) {
   return *model;
 }
 
-Options greedy_options() {
+// As the reference ran: greedy, one attempt, the whole window.
+Options greedy_options(bool timestamps) {
   Options options;
-  options.without_timestamps = true;
+  options.beam_size = 1;
+  options.temperature = "0";
+  options.vad = false;
+  options.without_timestamps = !timestamps;
   return options;
 }
 
@@ -73,7 +77,7 @@ std::string expected_text(const std::string& text) { return text.starts_with("<|
 TEST(SampleTranscripts, GreedyEqualsTheReference) {
   const auto outputs = reference_outputs();
   for (const auto& [name, expected] : outputs.items()) {
-    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options());
+    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(false));
     EXPECT_EQ(plain_text(transcript), expected_text(expected["greedy"])) << name;
     if (name == "silence") continue;
     EXPECT_EQ(transcript.language, expected["language"].get<std::string>());
@@ -84,9 +88,19 @@ TEST(SampleTranscripts, TimestampsEqualTheReference) {
   const auto outputs = reference_outputs();
   const Tokenizer& tokenizer = model_of("float32").tokenizer();
   for (const auto& [name, expected] : outputs.items()) {
-    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), {});
+    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(true));
     EXPECT_EQ(timed_text(transcript, tokenizer), name == "silence" ? "" : expected["timestamps"].get<std::string>())
         << name;
+  }
+}
+
+TEST(SampleTranscripts, BeamSearchEqualsTheReference) {
+  const auto outputs = reference_outputs();
+  Options options = greedy_options(false);
+  options.beam_size = 5;
+  for (const auto& [name, expected] : outputs.items()) {
+    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), options);
+    EXPECT_EQ(plain_text(transcript), expected_text(expected["beam5"])) << name;
   }
 }
 
@@ -96,8 +110,8 @@ TEST(SampleTranscripts, Int8LosesLessThanHalfAPoint) {
   for (const auto& row : read_table(source_path("samples/refs.tsv"))) {
     const std::string reference = row.size() > 2 ? row[2] : "";
     const auto path = source_path("samples/" + row[0]);
-    const std::string a = plain_text(transcribe_file("float32", path, greedy_options()));
-    const std::string b = plain_text(transcribe_file("int8", path, greedy_options()));
+    const std::string a = plain_text(transcribe_file("float32", path, greedy_options(false)));
+    const std::string b = plain_text(transcribe_file("int8", path, greedy_options(false)));
     exact.add(reference, a);
     int8.add(reference, b);
     same += a == b ? 1 : 0;
@@ -119,7 +133,7 @@ TEST_P(Librispeech, AgreesWithAnIndependentImplementation) {
     GTEST_SKIP() << "the human recordings are not there (speech/librispeech beside the repository, or SOTTO_SPEECH_DIR)";
   constexpr size_t kEvery = kSlowBuild ? 12 : 1;
   const auto [type, most_difference] = GetParam();
-  Options options = greedy_options();
+  Options options = greedy_options(false);
   options.language = "en";
   const auto truth = read_table(*folder / "refs.tsv");
   const auto reference = read_table(*folder / "nano_reference.tsv");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -115,7 +114,8 @@ class TestRows {
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t at = i - kOffset;
       const bool inside = i >= kOffset && at / rows.stride < rows.count && at % rows.stride < rows.width;
-      if (!inside) ASSERT_EQ(all[i], kPoison) << "element " << i;
+      if (inside) continue;
+      ASSERT_EQ(all[i], kPoison) << "element " << i;
     }
   }
 
@@ -272,7 +272,6 @@ TEST_P(LinearTest, GeluAndResidual) {
 
 TEST_P(LinearTest, GeluIsExactEverywhere) {
   // One input of weight 1: the output is gelu(x).
-  const Weights weights(1, 1);
   const std::vector<float> one = {1.0f};
   const TensorView weight = view_of(one, {1, 1});
   const Backend::MatrixPart part{&weight, nullptr};
@@ -381,16 +380,17 @@ TEST_P(LinearTest, ZerosAndExtremesStayFinite) {
     const std::vector<float> y = run(*backend_, *matrix, std::vector<float>(kInputs, value), 1);
     for (size_t n = 0; n < y.size(); ++n) {
       EXPECT_TRUE(std::isfinite(y[n])) << value;
-      if (value < 1e-30f) EXPECT_NEAR(y[n], weights.bias[n], 1e-6);
+      if (value > 1e-30f) continue;
+      EXPECT_NEAR(y[n], weights.bias[n], 1e-6);
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinearTest,
                          testing::Combine(testing::ValuesIn(all_isas()), testing::ValuesIn(kTypes)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" +
-                                  std::string(compute_type_name(std::get<1>(info.param)));
+                         [](const auto& parameters) {
+                           return std::get<0>(parameters.param) + "_" +
+                                  std::string(compute_type_name(std::get<1>(parameters.param)));
                          });
 
 TEST(LinearAcrossIsas, Int8GivesTheSameBitsEverywhere) {

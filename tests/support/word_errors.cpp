@@ -10,7 +10,7 @@ std::vector<std::string> normalised_words(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isspace(byte) != 0) {
+    if (std::isspace(byte) != 0 || c == '-') {
       if (!words.back().empty()) words.emplace_back();
     } else if (std::isalnum(byte) != 0 || byte >= 0x80 || c == '\'') {
       words.back() += static_cast<char>(std::tolower(byte));

@@ -6,7 +6,7 @@
 
 namespace sotto::test {
 
-// Lower case, no punctuation (an apostrophe inside a word stays), split at spaces.
+// Lower case, no punctuation (an apostrophe inside a word stays), split at spaces and hyphens.
 std::vector<std::string> normalised_words(std::string_view text);
 
 // Word error rate over many texts: insertions, deletions and substitutions over the words of the references.

@@ -48,8 +48,8 @@ inline float* row_data(const Rows& rows, size_t row = 0) {
   return static_cast<const CpuMemory*>(rows.memory)->data() + rows.offset + row * rows.stride;
 }
 
-// Working memory for the tasks of a parallel loop: one piece per thread of the pool, borrowed while a task runs. Kept
-// between calls, so that a decoding step allocates nothing.
+// Working memory for the tasks of a parallel loop: one piece per thread of the pool, borrowed while a task
+// runs. Kept between calls, so that a decoding step allocates nothing.
 class TaskScratch {
  public:
   explicit TaskScratch(const ThreadPool& pool);
@@ -104,7 +104,8 @@ class CpuBackend final : public Backend {
  private:
   // pack.cpp
   std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts) override;
-  std::unique_ptr<Norm> do_pack_norm(const TensorView& scale, const TensorView& shift) override;  // layer_norm.cpp
+  std::unique_ptr<Norm> do_pack_norm(const TensorView& scale,
+                                     const TensorView& shift) override;  // layer_norm.cpp
   // memory.cpp
   std::unique_ptr<Memory> do_allocate(size_t elements) override;
   void do_write(const Rows& to, std::span<const float> from) override;
@@ -112,7 +113,8 @@ class CpuBackend final : public Backend {
   void do_fill_zero(const Rows& rows) override;
   // linear.cpp
   void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) override;
-  void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride, const Rows* addend) override;
+  void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride,
+                   const Rows* addend) override;
   struct Product;
   struct PackedRows;
   void multiply(const Product& product);

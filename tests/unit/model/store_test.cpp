@@ -63,14 +63,18 @@ TEST_F(Store, HuggingFaceCache) {
   EXPECT_EQ(find_model("small"), original);
   EXPECT_EQ(find_model("Systran/faster-whisper-small"), ct2);
   setenv("HF_HOME", (home_ / "hf").c_str(), 1);
-  EXPECT_EQ(find_model("turbo"), make_snapshot("hf/hub", "models--openai--whisper-large-v3-turbo"));
+  const fs::path turbo = make_snapshot("hf/hub", "models--openai--whisper-large-v3-turbo");
+  EXPECT_EQ(find_model("turbo"), turbo);
   setenv("HF_HUB_CACHE", (home_ / "hub").c_str(), 1);
-  EXPECT_EQ(find_model("distil-large-v3"), make_snapshot("hub", "models--distil-whisper--distil-large-v3"));
+  const fs::path distilled = make_snapshot("hub", "models--distil-whisper--distil-large-v3");
+  EXPECT_EQ(find_model("distil-large-v3"), distilled);
 }
 
 TEST_F(Store, OtherProgramsFolders) {
-  EXPECT_EQ(find_model("tiny.en"), make_file(".cache/whisper/tiny.en.pt"));
-  EXPECT_EQ(find_model("large"), make_file(".cache/whisper.cpp/ggml-large-v3.bin"));
+  const fs::path openai = make_file(".cache/whisper/tiny.en.pt");
+  const fs::path ggml = make_file(".cache/whisper.cpp/ggml-large-v3.bin");
+  EXPECT_EQ(find_model("tiny.en"), openai);
+  EXPECT_EQ(find_model("large"), ggml);
 }
 
 TEST_F(Store, SaysWhereItLooked) {

@@ -352,7 +352,6 @@ def logits(p, x):
 
 def adam(p, moments, gradient, rate, step):
     """Adam with decoupled weight decay and the gradient's norm limited to 1."""
-    import jax
     import jax.numpy as jnp
     norm = jnp.sqrt(sum(jnp.sum(g * g) for g in gradient.values()))
     gradient = {k: g / jnp.maximum(1.0, norm) for k, g in gradient.items()}
@@ -417,7 +416,7 @@ def write_weights(p, path):
             w, b = p[name + "_w"], p[name + "_b"]
             scale = np.abs(w).max(0) / 127 + 1e-12
             q = np.round(w / scale).astype(int)
-            symbol = "".join(part.capitalize() for part in name.split("_"))
+            symbol = name.capitalize()
             write_array(out, f"int8_t k{symbol}Weights[{w.size}]", [str(v) for v in q.flatten()])
             write_array(out, f"float k{symbol}Scale[{len(b)}]", [f"{v:.8e}F" for v in scale])
             write_array(out, f"float k{symbol}Bias[{len(b)}]", [f"{v:.8e}F" for v in b])

@@ -46,8 +46,12 @@ using TextOwner = std::unique_ptr<char, FreeWith<sotto_free>>;
 void require_ok(sotto_status status);
 
 OptionsOwner make_options();
+OptionsOwner copy_options(const sotto_options* options);
 ModelOwner open_model(const sotto_options* options);
-std::string document(const sotto_result* result, const char* format);
+std::string document(const sotto_result* result, const std::string& format, const sotto_options* options);
+
+std::string option_text(const sotto_options* options, const char* name);
+bool option_is_on(const sotto_options* options, const char* name);
 
 // Calls an API function whose last argument is `char** out`.
 template <class Function, class... Args>

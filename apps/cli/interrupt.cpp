@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <atomic>
 #include <csignal>
 
 #include <unistd.h>
@@ -9,11 +10,12 @@
 namespace sotto::cli {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+// Written by the signal handler on whichever thread it runs, read by all.
+std::atomic<bool> g_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait for a lock");
 
 extern "C" void on_interrupt(int) {
-  if (g_interrupted) _exit(kExitFailed);
-  g_interrupted = 1;
+  if (g_interrupted.exchange(true)) _exit(kExitFailed);
 }
 
 }  // namespace
@@ -27,7 +29,7 @@ void catch_interrupts() {
 }
 
 bool interrupted() noexcept {
-  return g_interrupted != 0;
+  return g_interrupted;
 }
 
 }  // namespace sotto::cli

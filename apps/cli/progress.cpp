@@ -48,8 +48,8 @@ std::optional<double> ProgressState::fraction() const {
 }
 
 std::optional<double> ProgressState::speed() const {
-  if (!(elapsed > 0) || !(done > 0)) return std::nullopt;
-  return done / elapsed;
+  if (!(elapsed > 0) || !(done > earlier)) return std::nullopt;
+  return (done - earlier) / elapsed;
 }
 
 std::optional<double> ProgressState::seconds_left() const {
@@ -90,30 +90,61 @@ std::string progress_bar(const ProgressState& state, size_t width, bool colours)
                      numbers);
 }
 
-Progress::Progress(Console& console, std::string label) : console_(console), next_(start_) {
-  state_.label = std::move(label);
+void OverallProgress::advance(size_t index, double done, double total) {
+  File& file = files_[index];
+  if (!file.begun) {
+    file.begun = true;
+    file.total = total;
+    ++(total >= 0 ? with_total_ : without_total_);
+    known_total_ += std::max(total, 0.0);
+  }
+  done_ += done - file.done;
+  file.done = done;
+  if (file.resumes && done > 0) {
+    earlier_ += done;
+    file.resumes = false;
+  }
+}
+
+void OverallProgress::finish(size_t index) {
+  // What was left out, for example because the file is damaged, is not waited for either.
+  const double total = files_[index].total >= 0 ? files_[index].total : files_[index].done;
+  advance(index, std::max(total, files_[index].done), total);
+  ++finished_;
+}
+
+double OverallProgress::total() const {
+  if (without_total_ > 0 || with_total_ == 0) return -1;
+  return known_total_ / static_cast<double>(with_total_) * static_cast<double>(files_.size());
+}
+
+ProgressDisplay::ProgressDisplay(Console& console, std::string name)
+    : console_(console), name_(std::move(name)), next_(start_) {
   if (!console_.shows_status()) next_ += kLineInterval;
 }
 
-Progress::~Progress() {
+ProgressDisplay::~ProgressDisplay() {
   console_.clear_status();
 }
 
-double Progress::elapsed() const {
+double ProgressDisplay::elapsed() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-void Progress::update(double done, double total) {
+void ProgressDisplay::update(const OverallProgress& progress) {
   const auto now = Clock::now();
   if (now < next_ || console_.quiet()) return;
-  state_.done = done;
-  state_.total = total;
-  state_.elapsed = elapsed();
+  ProgressState state{.label = name_,
+                      .done = progress.done(),
+                      .total = progress.total(),
+                      .earlier = progress.earlier(),
+                      .elapsed = elapsed()};
+  if (progress.count() > 1) state.label = fmt::format("{} of {} files", progress.finished(), progress.count());
   if (console_.shows_status()) {
-    console_.set_status(progress_bar(state_, console_.width(), console_.colours()));
+    console_.set_status(progress_bar(state, console_.width(), console_.colours()));
     next_ = now + kBarInterval;
   } else {
-    console_.info(progress_line(state_));
+    console_.info(progress_line(state));
     next_ = now + kLineInterval;
   }
 }

@@ -71,6 +71,7 @@ void Console::set_verbosity(Verbosity verbosity) {
 }
 
 void Console::print(std::string_view text) {
+  const std::lock_guard lock(mutex_);
   if (output_shares_terminal_) erase_status_line();
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
@@ -80,6 +81,7 @@ void Console::print(std::string_view text) {
 
 void Console::message(spdlog::level::level_enum level, std::string_view text) {
   if (!logger_->should_log(level)) return;
+  const std::lock_guard lock(mutex_);
   erase_status_line();
   logger_->log(level, "{}{}", prefix(level), text);
   logger_->flush();
@@ -88,12 +90,14 @@ void Console::message(spdlog::level::level_enum level, std::string_view text) {
 
 void Console::set_status(std::string line) {
   if (!shows_status()) return;
+  const std::lock_guard lock(mutex_);
   status_ = std::move(line);
   erase_status_line();
   draw_status_line();
 }
 
 void Console::clear_status() {
+  const std::lock_guard lock(mutex_);
   erase_status_line();
   status_.clear();
 }

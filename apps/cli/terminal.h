@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,8 @@ namespace sotto::cli {
 enum class Verbosity { quiet, normal, verbose };
 
 // Everything the program writes goes through here, so that a status line, messages and the transcript never
-// run into each other when they share a terminal.
+// run into each other when they share a terminal. Any thread may write; the verbosity is set before there are
+// several.
 class Console {
  public:
   Console();
@@ -43,8 +45,9 @@ class Console {
   void erase_status_line();
   void draw_status_line();
 
+  std::mutex mutex_;  // held while anything is written
   std::shared_ptr<spdlog::logger> logger_;
-  std::string status_;
+  std::string status_;  // guarded by mutex_
   Verbosity verbosity_ = Verbosity::normal;
   bool status_possible_;
   bool output_shares_terminal_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "audio/mel.h"
@@ -106,10 +107,11 @@ class Transcription {
       mel.window(frame, window);
       const bool whole = mel.reaches(frame + kWindowFrames - 1);
       const int frames = whole ? kWindowFrames : static_cast<int>(*mel.total_frames() - frame);
+      const std::vector<float> loudness = loudness_of(window, frames);
       const auto result = wait(submit(std::move(window), frame == 0));
       if (!result) break;
       const double offset = static_cast<double>(frame) / kMelFramesPerSecond;
-      frame += static_cast<size_t>(take_window(*result, offset, frames, false));
+      frame += static_cast<size_t>(take_window(*result, offset, frames, loudness, false));
       finish_window(frame, static_cast<double>(frame) / kMelFramesPerSecond);
     }
     const size_t frames = mel.total_frames().value_or(frame);
@@ -121,6 +123,7 @@ class Transcription {
       std::future<WindowResult> result;
       double offset;
       int frames;
+      std::vector<float> loudness;
     };
     std::deque<Chunk> chunks;
     double offset = 0;
@@ -133,13 +136,17 @@ class Transcription {
         if (!more) break;
         const double seconds = static_cast<double>(samples.size()) / kSampleRate;
         const int frames = static_cast<int>(samples.size() / kMelHop);
-        if (index++ >= position_ && frames > 0) chunks.push_back({submit_chunk(std::move(samples), index == 1), offset, frames});
+        if (index++ >= position_) {
+          std::vector<float> window = mel_of(std::move(samples));
+          std::vector<float> loudness = loudness_of(window, frames);
+          chunks.push_back({submit(std::move(window), index == 1), offset, frames, std::move(loudness)});
+        }
         offset += seconds;
       }
       if (chunks.empty()) break;
       const auto result = wait(std::move(chunks.front().result));
       if (!result) break;
-      take_window(*result, chunks.front().offset, chunks.front().frames, true);
+      take_window(*result, chunks.front().offset, chunks.front().frames, chunks.front().loudness, true);
       context_ = plan_.opening_context();  // the chunks do not know of each other
       const double done = chunks.front().offset + static_cast<double>(chunks.front().frames) / kMelFramesPerSecond;
       chunks.pop_front();
@@ -161,12 +168,24 @@ class Transcription {
     return samples;
   }
 
-  std::future<WindowResult> submit_chunk(std::vector<float> samples, bool first) {
+  std::vector<float> mel_of(std::vector<float> samples) const {
     const auto source = audio_from_samples(std::move(samples));
     MelStream mel(*source, mel_bins_);
     std::vector<float> window(static_cast<size_t>(kWindowFrames * mel_bins_));
     mel.window(0, window);
-    return submit(std::move(window), first);
+    return window;
+  }
+
+  // The mean over the mel bins of each frame of real audio; only word times need it.
+  std::vector<float> loudness_of(std::span<const float> window, int frames) const {
+    std::vector<float> loudness;
+    if (!options_.word_timestamps) return loudness;
+    const auto bins = static_cast<size_t>(mel_bins_);
+    for (size_t frame = 0; frame < static_cast<size_t>(frames); ++frame) {
+      const auto row = window.subspan(frame * bins, bins);
+      loudness.push_back(std::accumulate(row.begin(), row.end(), 0.0f) / static_cast<float>(bins));
+    }
+    return loudness;
   }
 
   // --- one window ---
@@ -187,7 +206,8 @@ class Transcription {
   }
 
   // Adds the window's segments, and returns how far the next window begins after this one, in mel frames.
-  int take_window(const WindowResult& result, double offset, int frames, bool keep_unfinished) {
+  int take_window(const WindowResult& result, double offset, int frames, std::span<const float> loudness,
+                  bool keep_unfinished) {
     hear_language(result);
     new_segments_.clear();
     const SearchResult& found = result.search;
@@ -198,8 +218,8 @@ class Transcription {
     WindowSplit split = split_window(tokenizer_, found.tokens, frames, keep_unfinished);
     std::vector<std::vector<TimedWord>> words;
     if (result.alignment)
-      words = time_words(tokenizer_, language_.code, *result.alignment, aligned_start(result), frames,
-                         last_speech_end_ - offset,
+      words = time_words(tokenizer_, language_.code,
+                         {*result.alignment, aligned_start(result), frames, loudness, last_speech_end_ - offset},
                          {options_.prepend_punctuations, options_.append_punctuations}, split.segments);
     words.resize(split.segments.size());
     if (const double spoken = last_word_end(words); !split.finished && !keep_unfinished && spoken > 0)

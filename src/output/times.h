@@ -13,4 +13,17 @@ inline int64_t to_milliseconds(double seconds) noexcept {
   return std::llround(std::fmin(seconds, kLongest) * 1000);
 }
 
+// For the formats that know nothing finer.
+inline int64_t to_centiseconds(int64_t milliseconds) noexcept {
+  return (milliseconds + 5) / 10;
+}
+
+struct ClockTime {
+  int64_t hours, minutes, seconds, milliseconds;
+};
+
+inline ClockTime clock_time(int64_t milliseconds) noexcept {
+  return {milliseconds / 3600000, milliseconds / 60000 % 60, milliseconds / 1000 % 60, milliseconds % 1000};
+}
+
 }  // namespace sotto

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "whisper/time_warping.h"
@@ -46,6 +47,12 @@ bool ends_inside_character(std::string_view bytes) {
   return length > back + 1;
 }
 
+bool begins_with_letter(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  return std::isalnum(first) != 0 || first >= 0x80;
+}
+
 // Cuts text tokens into words: at spaces and around punctuation, never inside a character.
 std::vector<AlignedWord> split_words(const Tokenizer& tokenizer, std::string_view language,
                                      std::span<const TokenId> tokens) {
@@ -59,7 +66,9 @@ std::vector<AlignedWord> split_words(const Tokenizer& tokenizer, std::string_vie
     if (ends_inside_character(bytes) && i + 1 < tokens.size()) continue;
     const std::string piece = tokenizer.decode(tokens.subspan(begin, i + 1 - begin));
     const std::string_view bare = trimmed(piece);
-    const bool punctuation = bare.size() == 1 && kPunctuation.find(bare) != std::string_view::npos;
+    const bool inner = (piece == "'" || piece == "-") && i + 1 < tokens.size() &&
+                       begins_with_letter(tokenizer.token_bytes(tokens[i + 1]));  // o'clock, twenty-five
+    const bool punctuation = !inner && bare.size() == 1 && kPunctuation.find(bare) != std::string_view::npos;
     if (words.empty() || every_character || piece.starts_with(' ') || punctuation) words.emplace_back();
     words.back().text += piece;
     words.back().tokens += i + 1 - begin;
@@ -151,36 +160,57 @@ void merge_punctuation(std::vector<AlignedWord>& words, const WordTimingOptions&
   }
 }
 
-// The reference's repairs of a segment's first and last words, and of its borders.
-void repair_segment(std::vector<TimedWord>& words, WindowSegment& segment, double last_speech_end, double median) {
+// The reference's repair of a segment's first words after a pause, which often reach back into it.
+void shorten_after_pause(std::vector<TimedWord>& words, double last_speech_end, double median) {
   const double longest = 2 * median;
   TimedWord& first = words.front();
   const bool long_first = first.end - first.start > longest;
   const bool long_pair = words.size() > 1 && words[1].end - first.start > 2 * longest;
-  if (first.end - last_speech_end > 4 * median && (long_first || long_pair)) {  // after a pause
-    if (words.size() > 1 && words[1].end - words[1].start > longest) {
-      const double border = std::max(words[1].end / 2, words[1].end - longest);
-      first.end = words[1].start = border;
-    }
-    first.start = std::max(0.0, first.end - longest);
+  if (first.end - last_speech_end <= 4 * median || (!long_first && !long_pair)) return;
+  if (words.size() > 1 && words[1].end - words[1].start > longest) {
+    const double border = std::max(words[1].end / 2, words[1].end - longest);
+    first.end = words[1].start = border;
   }
-  if (segment.start < first.end && segment.start - 0.5 > first.start) {
-    first.start = std::max(0.0, std::min(first.end - median, segment.start));
-  } else {
-    segment.start = first.start;
-  }
-  TimedWord& last = words.back();
-  if (segment.end > last.start && segment.end + 0.5 < last.end) {
-    last.end = std::max(last.start + median, segment.end);
-  } else {
-    segment.end = last.end;
-  }
+  first.start = std::max(0.0, first.end - longest);
 }
 
+// Stretches of the window in which nothing is heard.
+class QuietStretches {
+ public:
+  explicit QuietStretches(std::span<const float> loudness) : quiet_(loudness.size()) {
+    if (loudness.empty()) return;
+    // Quiet is what lies near the softest tenth rather than near the loudest; a window that is all alike has none.
+    std::vector<float> sorted(loudness.begin(), loudness.end());
+    std::sort(sorted.begin(), sorted.end());
+    const float low = sorted[sorted.size() / 10], high = sorted[sorted.size() * 9 / 10];
+    constexpr float kShare = 0.25f, kLeastRange = 0.2f;
+    if (high - low < kLeastRange) return;
+    for (size_t i = 0; i < loudness.size(); ++i) quiet_[i] = loudness[i] < low + kShare * (high - low);
+  }
+
+  // A word that begins in a quiet stretch begins at its end, one that ends in one ends at its begin.
+  void trim(TimedWord& word) const {
+    constexpr double kLeastDuration = 0.04;
+    const size_t first = frame(word.start), last = frame(word.end);
+    size_t begin = first, end = last;
+    while (begin < last && quiet_[begin]) ++begin;
+    if (begin == last) return;  // all quiet: nothing to go by
+    while (end > begin && quiet_[end - 1]) --end;
+    if (begin != first) word.start = std::min(static_cast<double>(begin) / kFramesPerSecond, word.end - kLeastDuration);
+    if (end != last) word.end = std::max(static_cast<double>(end) / kFramesPerSecond, word.start + kLeastDuration);
+  }
+
+ private:
+  static constexpr double kFramesPerSecond = 100;
+  size_t frame(double seconds) const {
+    const double at = std::clamp(seconds * kFramesPerSecond, 0.0, static_cast<double>(quiet_.size()));
+    return static_cast<size_t>(std::lround(at));
+  }
+  std::vector<bool> quiet_;
+};
+
 // Whatever the repairs did: inside the segment, and never back in time.
-void make_monotone(std::vector<TimedWord>& words, WindowSegment& segment, double not_before, double not_after) {
-  segment.start = std::clamp(segment.start, not_before, not_after);
-  segment.end = std::clamp(segment.end, segment.start, not_after);
+void make_monotone(std::vector<TimedWord>& words, const WindowSegment& segment) {
   double now = segment.start;
   for (TimedWord& word : words) {
     word.start = std::clamp(word.start, now, segment.end);
@@ -189,26 +219,12 @@ void make_monotone(std::vector<TimedWord>& words, WindowSegment& segment, double
   }
 }
 
-}  // namespace
-
-std::vector<std::vector<TimedWord>> time_words(const Tokenizer& tokenizer, std::string_view language,
-                                               const Alignment& alignment, size_t start_tokens, int frames,
-                                               double last_speech_end, const WordTimingOptions& options,
-                                               std::vector<WindowSegment>& segments) {
-  std::vector<std::vector<TimedWord>> result(segments.size());
-  std::vector<std::vector<TokenId>> texts;
-  std::vector<TokenId> all;
-  for (const WindowSegment& segment : segments) {
-    auto& text = texts.emplace_back();
-    for (const TokenId token : segment.tokens)
-      if (!tokenizer.is_special(token) && !tokenizer.is_timestamp(token)) text.push_back(token);
-    all.insert(all.end(), text.begin(), text.end());
-  }
-  const size_t columns = std::min(static_cast<size_t>(std::max(frames / 2, 0)), alignment.positions);
-  if (all.empty() || columns == 0) return result;
-
-  std::vector<AlignedWord> words = split_words(tokenizer, language, all);
-  const size_t first_row = start_tokens - 1;  // the row that foretells the first word
+// The window's text tokens as words with the times that the warping found.
+std::vector<AlignedWord> align_words(const Tokenizer& tokenizer, std::string_view language, const WordTimingInput& input,
+                                     std::span<const TokenId> tokens, size_t columns) {
+  const Alignment& alignment = input.alignment;
+  std::vector<AlignedWord> words = split_words(tokenizer, language, tokens);
+  const size_t first_row = input.start_tokens - 1;  // the row that foretells the first word
   const size_t rows = alignment.rows - 1 - first_row;
   const auto begins = warp_rows(alignment_costs(alignment, first_row, columns), rows, columns);
   size_t token = 0;
@@ -219,23 +235,45 @@ std::vector<std::vector<TimedWord>> time_words(const Tokenizer& tokenizer, std::
     token += word.tokens;
     word.end = static_cast<double>(begins[std::min(token, rows - 1)]) * kSecondsPerPosition;
   }
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::vector<TimedWord>> time_words(const Tokenizer& tokenizer, std::string_view language,
+                                               const WordTimingInput& input, const WordTimingOptions& options,
+                                               std::span<const WindowSegment> segments) {
+  std::vector<std::vector<TimedWord>> result(segments.size());
+  std::vector<size_t> text_tokens;  // of each segment
+  std::vector<TokenId> all;
+  for (const WindowSegment& segment : segments) {
+    const size_t before = all.size();
+    for (const TokenId token : segment.tokens)
+      if (!tokenizer.is_special(token) && !tokenizer.is_timestamp(token)) all.push_back(token);
+    text_tokens.push_back(all.size() - before);
+  }
+  const size_t columns = std::min(static_cast<size_t>(std::max(input.frames / 2, 0)), input.alignment.positions);
+  if (all.empty() || columns == 0) return result;
+
+  std::vector<AlignedWord> words = align_words(tokenizer, language, input, all, columns);
   const double median = median_duration(words);
   shorten_at_sentence_ends(words, 2 * median);
   merge_punctuation(words, options);
 
-  const double whole = static_cast<double>(frames) / 2 * kSecondsPerPosition;
+  const QuietStretches quiet(input.loudness);
+  double last_speech_end = input.last_speech_end;
   size_t next = 0;
-  double not_before = 0;
   for (size_t i = 0; i < segments.size(); ++i) {
-    for (size_t taken = 0; next < words.size() && taken < texts[i].size(); ++next) {
+    for (size_t taken = 0; next < words.size() && taken < text_tokens[i]; ++next) {
       taken += words[next].tokens;
       if (!words[next].text.empty())
         result[i].push_back({words[next].text, words[next].start, words[next].end, words[next].probability});
     }
     if (result[i].empty()) continue;
-    repair_segment(result[i], segments[i], last_speech_end, median);
-    make_monotone(result[i], segments[i], not_before, whole);
-    last_speech_end = not_before = segments[i].end;
+    shorten_after_pause(result[i], last_speech_end, median);
+    for (TimedWord& word : result[i]) quiet.trim(word);
+    make_monotone(result[i], segments[i]);
+    last_speech_end = segments[i].end;
   }
   return result;
 }

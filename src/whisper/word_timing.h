@@ -24,15 +24,24 @@ struct WordTimingOptions {
 };
 
 // When the words of a window's segments were spoken, one list per segment: the alignment heads' cross-attention,
-// normalised and median-filtered, then dynamic time warping, then the reference's repairs at pauses, punctuation and
-// over-long words. `alignment` covers the start tokens, all text tokens of the window and the end token, in this order;
-// the segments hold the first of those text tokens (text cut off by the window's end has no segment). `frames` is the
-// number of mel frames of real audio. `last_speech_end` is where the text before this window ended, on its time line
-// (so 0 or less). Words lie inside their segment, whose borders are moved to the words where the reference does so; starts and ends never
-// go back.
+// normalised and median-filtered, then dynamic time warping, then repairs: over-long words at sentence ends and pauses
+// as the reference shortens them, and words that begin or end in a quiet stretch moved to its border.
+//   alignment        covers the start tokens, all text tokens of the window and the end token, in this order; the
+//                    segments hold the first of those text tokens (text cut off by the window's end has no segment)
+//   start_tokens     how many start tokens there are
+//   frames           mel frames of real audio
+//   loudness         of each of them; empty: no repair at quiet stretches
+//   last_speech_end  where the text before this window ended, on its time line (0 or less)
+// Words lie inside their segment; starts and ends never go back.
+struct WordTimingInput {
+  const Alignment& alignment;
+  size_t start_tokens = 0;
+  int frames = 0;
+  std::span<const float> loudness;
+  double last_speech_end = 0;
+};
 std::vector<std::vector<TimedWord>> time_words(const Tokenizer& tokenizer, std::string_view language,
-                                               const Alignment& alignment, size_t start_tokens, int frames,
-                                               double last_speech_end, const WordTimingOptions& options,
-                                               std::vector<WindowSegment>& segments);
+                                               const WordTimingInput& input, const WordTimingOptions& options,
+                                               std::span<const WindowSegment> segments);
 
 }  // namespace sotto

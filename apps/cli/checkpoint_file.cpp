@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// FNV-1a: a name that stays the same from run to run. Two inputs that share one are no danger, since the engine
-// compares the whole path before it goes on from a checkpoint.
+// FNV-1a: a name that stays the same from run to run. Two inputs that share one are no danger, since the
+// engine compares the whole path before it goes on from a checkpoint.
 uint64_t stable_hash(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;

@@ -5,17 +5,18 @@
 
 namespace sotto::cli {
 
-// Where the run over an input keeps its checkpoint: a file in the user's cache folder (XDG_CACHE_HOME, or .cache in
-// HOME) that is named after the input's absolute path. Empty when there is no such folder, or when the input is not a
-// file that could be read again from the start.
+// Where the run over an input keeps its checkpoint: a file in the user's cache folder (XDG_CACHE_HOME, or
+// .cache in HOME) that is named after the input's absolute path. Empty when there is no such folder, or when
+// the input is not a file that could be read again from the start.
 std::filesystem::path checkpoint_path(const std::string& input);
 
-// Keeps a checkpoint for this run alone: a second run over the same input, in this process or another, goes without
-// one rather than mix its lines with ours.
+// Keeps a checkpoint for this run alone: a second run over the same input, in this process or another, goes
+// without one rather than mix its lines with ours.
 class CheckpointFile {
  public:
-  explicit CheckpointFile(std::filesystem::path path);  // makes the folders above it; an empty path is no checkpoint
-  ~CheckpointFile();                                    // a checkpoint that was never written to leaves no file
+  explicit CheckpointFile(
+      std::filesystem::path path);  // makes the folders above it; an empty path is no checkpoint
+  ~CheckpointFile();                // a checkpoint that was never written to leaves no file
   CheckpointFile(const CheckpointFile&) = delete;
   CheckpointFile& operator=(const CheckpointFile&) = delete;
 

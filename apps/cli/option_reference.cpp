@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -9,9 +10,13 @@
 namespace sotto::cli {
 namespace {
 
-std::string table_cell(std::string text) {
-  for (size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
-  return text;
+std::string table_cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') cell += '\\';  // a bare one would end the cell
+    cell += c;
+  }
+  return cell;
 }
 
 std::string code(const std::string& text) {

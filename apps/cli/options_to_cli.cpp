@@ -15,6 +15,10 @@ namespace {
 constexpr std::array<std::pair<std::string_view, char>, 3> kShortNames{
     {{"model", 'm'}, {"language", 'l'}, {"threads", 't'}}};
 
+// What a text is, where it is not just any text.
+constexpr std::array<std::pair<std::string_view, const char*>, 4> kValueNames{
+    {{"model", "PATH"}, {"language", "LANGUAGE"}, {"languages", "LIST"}, {"checkpoint", "FILE"}}};
+
 std::string spelling(const sotto_option_info& info) {
   const std::string name = info.name;
   if (info.type == SOTTO_OPTION_BOOL) return fmt::format("--{},!--no-{}", name, name);
@@ -29,6 +33,8 @@ std::string value_name(const sotto_option_info& info) {
     std::replace(choices.begin(), choices.end(), ',', '|');
     return choices;
   }
+  for (const auto& [name, value] : kValueNames)
+    if (name == info.name) return value;
   return info.type == SOTTO_OPTION_INT || info.type == SOTTO_OPTION_NUMBER ? "N" : "TEXT";
 }
 

@@ -107,15 +107,26 @@ void OverallProgress::advance(size_t index, double done, double total) {
 }
 
 void OverallProgress::finish(size_t index) {
-  // What was left out, for example because the file is damaged, is not waited for either.
-  const double total = files_[index].total >= 0 ? files_[index].total : files_[index].done;
-  advance(index, std::max(total, files_[index].done), total);
   ++finished_;
+  File& file = files_[index];
+  if (!file.begun) {
+    ++without_audio_;
+    return;
+  }
+  if (file.total < 0) {  // now it is known
+    file.total = file.done;
+    known_total_ += file.total;
+    --without_total_;
+    ++with_total_;
+  }
+  // What was left out, for example because the file is damaged, is not waited for.
+  advance(index, file.total, file.total);
 }
 
 double OverallProgress::total() const {
   if (without_total_ > 0 || with_total_ == 0) return -1;
-  return known_total_ / static_cast<double>(with_total_) * static_cast<double>(files_.size());
+  return known_total_ / static_cast<double>(with_total_) *
+         static_cast<double>(files_.size() - without_audio_);
 }
 
 ProgressDisplay::ProgressDisplay(Console& console, std::string name)
@@ -139,7 +150,8 @@ void ProgressDisplay::update(const OverallProgress& progress) {
                       .total = progress.total(),
                       .earlier = progress.earlier(),
                       .elapsed = elapsed()};
-  if (progress.count() > 1) state.label = fmt::format("{} of {} files", progress.finished(), progress.count());
+  if (progress.count() > 1)
+    state.label = fmt::format("{} of {} files", progress.finished(), progress.count());
   if (console_.shows_status()) {
     console_.set_status(progress_bar(state, console_.width(), console_.colours()));
     next_ = now + kBarInterval;

@@ -53,7 +53,7 @@ class OverallProgress {
   std::vector<File> files_;
   // Sums over the files, so that an update costs the same for ten files and ten thousand.
   double done_ = 0, earlier_ = 0, known_total_ = 0;
-  size_t with_total_ = 0, without_total_ = 0, finished_ = 0;
+  size_t with_total_ = 0, without_total_ = 0, without_audio_ = 0, finished_ = 0;
 };
 
 // Shows it: a bar on a terminal, now and then a line elsewhere, so that short work stays silent there.

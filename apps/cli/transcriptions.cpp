@@ -23,8 +23,8 @@ struct Transcriptions::Listener {
   Transcriptions& owner;
   size_t file;
 
-  // noexcept: an exception must not travel through the engine, and all that could fail here is to find memory for
-  // a line of text.
+  // noexcept: an exception must not travel through the engine, and all that could fail here is to find memory
+  // for a line of text.
   static void on_segment(const sotto_segment* segment, void* user) noexcept {
     auto& self = *static_cast<Listener*>(user);
     self.owner.post({self.file, SegmentText{segment->text}});
@@ -36,8 +36,8 @@ struct Transcriptions::Listener {
   static int should_stop(void* user) noexcept { return static_cast<Listener*>(user)->owner.should_stop(); }
 };
 
-Transcriptions::Transcriptions(sotto_model* model, const sotto_options* options, std::vector<std::string> files,
-                               size_t at_a_time)
+Transcriptions::Transcriptions(sotto_model* model, const sotto_options* options,
+                               std::vector<std::string> files, size_t at_a_time)
     : model_(model),
       files_(std::move(files)),
       user_names_checkpoint_(!option_text(options, "checkpoint").empty()),
@@ -90,7 +90,8 @@ std::optional<size_t> Transcriptions::take_file() {
 
 Ended Transcriptions::transcribe(size_t file, sotto_options* options) {
   const std::string& path = files_[file];
-  const CheckpointFile own_checkpoint(user_names_checkpoint_ ? std::filesystem::path() : checkpoint_path(path));
+  const CheckpointFile own_checkpoint(user_names_checkpoint_ ? std::filesystem::path()
+                                                             : checkpoint_path(path));
   if (!user_names_checkpoint_)
     require_ok(sotto_options_set(options, "checkpoint",
                                  own_checkpoint.usable() ? own_checkpoint.path().c_str() : ""));
@@ -99,8 +100,8 @@ Ended Transcriptions::transcribe(size_t file, sotto_options* options) {
   post({file, Begun{resume_ && earlier_run}});
 
   Listener listener{*this, file};
-  const sotto_callbacks callbacks{sizeof(sotto_callbacks), &listener, Listener::on_segment, Listener::on_progress,
-                                  Listener::should_stop};
+  const sotto_callbacks callbacks{sizeof(sotto_callbacks), &listener, Listener::on_segment,
+                                  Listener::on_progress, Listener::should_stop};
   sotto_result* result = nullptr;
   const sotto_status status = sotto_transcribe_file(model_, path.c_str(), options, &callbacks, &result);
   return {status, status == SOTTO_OK ? "" : sotto_last_error(), ResultOwner(result)};

@@ -36,12 +36,13 @@ struct Event {
   std::variant<Begun, SegmentText, Advanced, Ended> what;
 };
 
-// Transcribes files with one model, several at a time: each worker takes the next file of the list when it has ended
-// one, and the engine decodes their windows side by side. All that happens is told to the one thread that calls
-// next(). An interrupt ends the files that have begun early and leaves the others alone.
+// Transcribes files with one model, several at a time: each worker takes the next file of the list when it
+// has ended one, and the engine decodes their windows side by side. All that happens is told to the one
+// thread that calls next(). An interrupt ends the files that have begun early and leaves the others alone.
 class Transcriptions {
  public:
-  Transcriptions(sotto_model* model, const sotto_options* options, std::vector<std::string> files, size_t at_a_time);
+  Transcriptions(sotto_model* model, const sotto_options* options, std::vector<std::string> files,
+                 size_t at_a_time);
   ~Transcriptions();  // stops what is still being worked on
   Transcriptions(const Transcriptions&) = delete;
   Transcriptions& operator=(const Transcriptions&) = delete;

@@ -6,6 +6,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <cmath>
 
 #include "audio/audio_source.h"
 
@@ -17,6 +18,12 @@ namespace {
 constexpr int kLowestRate = 1000;
 constexpr int kHighestRate = 4'000'000;
 constexpr int kMostChannels = 64;  // the resampler's own limit
+
+// The reference implementations hear 16-bit samples, and a model's doubtful words hang on the last bits.
+float to_sixteen_bits(float sample) {
+  constexpr float kScale = 32768;
+  return std::clamp(std::nearbyint(sample * kScale), -kScale, kScale - 1) / kScale;
+}
 
 // Mixes with the given weight of each channel, or with FFmpeg's own where there are none; empty when that is
 // impossible.
@@ -98,6 +105,7 @@ size_t MonoResampler::append(const uint8_t** input, int count, std::vector<float
   auto* target = reinterpret_cast<uint8_t*>(out.data() + before);
   const int produced = std::max(swr_convert(resampler_.get(), &target, room, input, count), 0);
   out.resize(before + static_cast<size_t>(produced));
+  for (size_t i = before; i < out.size(); ++i) out[i] = to_sixteen_bits(out[i]);
   return static_cast<size_t>(produced);
 }
 

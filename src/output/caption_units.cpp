@@ -41,7 +41,8 @@ std::vector<Character> characters_of(std::string_view line) {
 void spread_time(std::span<Character> characters, int64_t start, int64_t end, int word) {
   const auto count = static_cast<double>(characters.size());
   const auto at = [&](size_t index) {
-    return start + static_cast<int64_t>(static_cast<double>(end - start) * static_cast<double>(index) / count);
+    return start +
+           static_cast<int64_t>(static_cast<double>(end - start) * static_cast<double>(index) / count);
   };
   for (size_t i = 0; i < characters.size(); ++i) {
     characters[i].start = at(i);

@@ -23,8 +23,8 @@ struct CaptionUnit {
   Break break_after = Break::kSentence;
 };
 
-// The units of a segment in order, none longer than `max_length` characters. Their times never go back and lie
-// within the segment. They are those of the words where the words spell the segment's text; elsewhere the
+// The units of a segment in order, none longer than `max_length` characters. Their times never go back and
+// lie within the segment. They are those of the words where the words spell the segment's text; elsewhere the
 // characters share the segment's time evenly.
 std::vector<CaptionUnit> caption_units(const Segment& segment, int max_length);
 

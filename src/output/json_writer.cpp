@@ -29,16 +29,44 @@ Json end_value(double start, double end) {
   return time_value(std::max(end, start));
 }
 
+Json word_value(const Word& word) {
+  return Json{{"word", word.text},
+              {"start", time_value(word.start)},
+              {"end", end_value(word.start, word.end)},
+              {"probability", word.probability}};
+}
+
+Json trust_value(const Trust& trust) {
+  return Json{{"language_probability", trust.language_probability},
+              {"attempts", trust.attempts},
+              {"uncovered_speech", time_value(trust.uncovered_speech)},
+              {"suspect", !trust.suspect.empty()},
+              {"reason", trust.suspect.empty() ? Json(nullptr) : Json(trust.suspect)}};
+}
+
 Json segment_value(const Segment& segment) {
-  return Json{{"id", segment.id},
-              {"start", time_value(segment.start)},
-              {"end", end_value(segment.start, segment.end)},
-              {"text", segment.text},
-              {"tokens", segment.tokens},
-              {"temperature", segment.temperature},
-              {"avg_logprob", segment.average_log_probability},
-              {"compression_ratio", segment.compression_ratio},
-              {"no_speech_prob", segment.no_speech_probability}};
+  Json value{{"id", segment.id},
+             {"start", time_value(segment.start)},
+             {"end", end_value(segment.start, segment.end)},
+             {"text", segment.text},
+             {"language", segment.language},
+             {"tokens", segment.tokens},
+             {"temperature", segment.temperature},
+             {"avg_logprob", segment.average_log_probability},
+             {"compression_ratio", segment.compression_ratio},
+             {"no_speech_prob", segment.no_speech_probability}};
+  if (!segment.words.empty()) {
+    Json& words = value["words"] = Json::array();
+    for (const Word& word : segment.words) words.push_back(word_value(word));
+  }
+  value["trust"] = trust_value(segment.trust);
+  return value;
+}
+
+Json options_value(const std::vector<std::pair<std::string, std::string>>& options) {
+  Json value = Json::object();
+  for (const auto& [name, text] : options) value[name] = text;
+  return value;
 }
 
 Json note_value(const AudioNote& note) {
@@ -89,7 +117,7 @@ class ObjectWriter {
 
 }  // namespace
 
-void write_json(std::ostream& out, const Transcript& transcript) {
+void write_json(std::ostream& out, const Transcript& transcript, const LineRules& /*rules*/) {
   ObjectWriter object(out);
   object.member("text", whole_text(transcript));
   object.member("language", transcript.language);
@@ -97,13 +125,15 @@ void write_json(std::ostream& out, const Transcript& transcript) {
   object.member("duration", time_value(transcript.duration));
   object.member("task", transcript.task);
   object.member("model", transcript.model);
+  object.member("model_hash", transcript.model_hash);
+  object.member("version", transcript.version);
   object.member("device", transcript.device);
   object.member("compute_type", transcript.compute_type);
+  object.member("options", options_value(transcript.options));
   object.list("segments", transcript.segments, segment_value);
   object.list("damage", transcript.damage, note_value);
   object.member("complete", transcript.complete);
   object.member("file", transcript.file);
-  object.member("version", transcript.version);
   object.end();
 }
 

@@ -46,8 +46,12 @@ struct Reached {
   }
 };
 
-// What it costs to end a subtitle, where one more subtitle costs 100: a subtitle more is better than cutting a
-// word, and a word break is better than a subtitle more.
+// The costs of a subtitle are weighed against that of one more of them: one more is better than breaking off
+// in the middle of a clause, or than going on after a sentence without reaching the end of the next.
+constexpr double kOneMore = 60;
+constexpr double kBrokenSentence = 100;
+constexpr double kNearlyEmpty = 40;
+
 double subtitle_break_cost(Break quality) noexcept {
   switch (quality) {
     case Break::kSentence:
@@ -68,11 +72,11 @@ double line_break_cost(Break quality) noexcept {
     case Break::kSentence:
       return 0;
     case Break::kClause:
-      return 40;
+      return 60;
     case Break::kWord:
-      return 120;
+      return 220;
     case Break::kInsideWord:
-      return 400;
+      return 600;
   }
   return 0;
 }
@@ -86,7 +90,6 @@ int lines_needed(std::span<const CaptionUnit> units, int width) {
 }  // namespace
 
 std::vector<size_t> split_into_subtitles(std::span<const CaptionUnit> units, const LineRules& rules) {
-  constexpr double kOneMore = 100, kNearlyEmpty = 40;
   const int max_lines = std::max(rules.max_lines, 1);
   const double capacity = static_cast<double>(line_width(rules)) * max_lines;
   std::vector<Reached> reached(units.size() + 1);
@@ -94,13 +97,19 @@ std::vector<size_t> split_into_subtitles(std::span<const CaptionUnit> units, con
   for (size_t begin = 0; begin < units.size(); ++begin) {
     FilledLines lines(line_width(rules));
     int length = 0;
+    bool holds_sentence_end = false;
     for (size_t last = begin; last < units.size(); ++last) {
       lines.add(units[last]);
       if (lines.count() > max_lines) break;
       length += width_of(units[last], last == begin);
+      const Break quality = units[last].break_after;
       const double empty = 1 - length / capacity;
-      const double end_cost = last + 1 == units.size() ? 0 : subtitle_break_cost(units[last].break_after);
-      reached[last + 1].offer(reached[begin].cost + kOneMore + kNearlyEmpty * empty * empty + end_cost, begin);
+      double cost = kOneMore + kNearlyEmpty * empty * empty + subtitle_break_cost(quality);
+      if (quality == Break::kSentence)
+        holds_sentence_end = true;
+      else if (holds_sentence_end)
+        cost += kBrokenSentence;
+      reached[last + 1].offer(reached[begin].cost + cost, begin);
     }
   }
   std::vector<size_t> ends;
@@ -113,9 +122,9 @@ std::vector<size_t> split_into_lines(std::span<const CaptionUnit> units, const L
   const int width = line_width(rules);
   const auto count = static_cast<size_t>(lines_needed(units, width));
   if (count <= 1) return std::vector<size_t>(count, units.size());
-  int total = 0;
-  for (const CaptionUnit& unit : units) total += width_of(unit, false);
-  const double ideal = (total - static_cast<double>(count - 1)) / static_cast<double>(count);
+  double total = 1 - static_cast<double>(count);  // the spaces that the line breaks replace
+  for (size_t i = 0; i < units.size(); ++i) total += width_of(units[i], i == 0);
+  const double ideal = total / static_cast<double>(count);
 
   std::vector<std::vector<Reached>> after_lines(count + 1, std::vector<Reached>(units.size() + 1));
   after_lines[0][0].cost = 0;
@@ -126,15 +135,14 @@ std::vector<size_t> split_into_lines(std::span<const CaptionUnit> units, const L
       for (size_t last = begin; last < units.size(); ++last) {
         length += width_of(units[last], last == begin);
         if (length > width) break;
-        const double end_cost = last + 1 == units.size() ? 0 : line_break_cost(units[last].break_after);
         const double off = length - ideal;
-        after_lines[line + 1][last + 1].offer(after_lines[line][begin].cost + off * off + end_cost, begin);
+        const double cost = off * off + line_break_cost(units[last].break_after);
+        after_lines[line + 1][last + 1].offer(after_lines[line][begin].cost + cost, begin);
       }
     }
   }
-  std::vector<size_t> ends(count);
-  size_t end = units.size();
-  for (size_t line = count; line > 0; end = after_lines[line--][end].from) ends[line - 1] = end;
+  std::vector<size_t> ends(count, units.size());
+  for (size_t line = count - 1; line > 0; --line) ends[line - 1] = after_lines[line + 1][ends[line]].from;
   return ends;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sotto {
@@ -15,7 +16,7 @@ struct Word {
 // How far a segment can be relied on.
 struct Trust {
   double language_probability = 0;
-  int attempts = 1;             // decodings until the text was taken; more than 1: the first ones were not good enough
+  int attempts = 1;  // decodings until the text was taken; more than 1: the first ones were not good enough
   double uncovered_speech = 0;  // seconds of speech before this segment that no text covers
   std::string suspect;          // why not to rely on it; empty: nothing is known against it
 };
@@ -47,10 +48,12 @@ struct Transcript {
   std::string language;
   double language_probability = 0;
   std::string task;
-  std::string model;   // name of the model
-  std::string device;  // for people
+  std::string model;       // name of the model
+  std::string model_hash;  // of its files
+  std::string device;      // for people
   std::string compute_type;
-  std::string version;  // of the program that made it
+  std::string version;                                       // of the program that made it
+  std::vector<std::pair<std::string, std::string>> options;  // name and value of those it was made with
   std::vector<Segment> segments;
   std::vector<AudioNote> damage;
   bool complete = true;  // false when it was stopped before the end

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/text_files.h"
+#include "cli/checkpoint_file.h"
 #include "cli/help.h"
 #include "cli/output_files.h"
 #include "cli/progress.h"
@@ -52,6 +53,50 @@ TEST(CliProgress, unknown_length_shows_what_is_done) {
 
 TEST(CliProgress, line_for_a_log) {
   EXPECT_EQ(progress_line(half_way()), "talk.mp3: 10:00 of 20:00 (50%)  12.0x  0:50 left");
+}
+
+TEST(CliProgress, what_an_earlier_run_did_does_not_count_as_speed) {
+  ProgressState state = half_way();
+  state.earlier = 500;
+  EXPECT_EQ(progress_line(state), "talk.mp3: 10:00 of 20:00 (50%)  2.0x  5:00 left");
+}
+
+TEST(CliOverallProgress, files_that_have_not_begun_count_as_average) {
+  OverallProgress progress(4);
+  EXPECT_LT(progress.total(), 0);
+  progress.advance(0, 0, 100);
+  progress.advance(1, 50, 300);
+  EXPECT_EQ(progress.total(), 800);
+  EXPECT_EQ(progress.done(), 50);
+  progress.finish(0);
+  EXPECT_EQ(progress.done(), 150);
+  EXPECT_EQ(progress.finished(), 1u);
+}
+
+TEST(CliOverallProgress, unknown_lengths_are_known_at_the_end) {
+  OverallProgress progress(2);
+  progress.advance(0, 0, 100);
+  progress.advance(1, 40, -1);
+  EXPECT_LT(progress.total(), 0);
+  progress.finish(1);
+  EXPECT_EQ(progress.total(), 140);
+  EXPECT_EQ(progress.done(), 40);
+}
+
+TEST(CliOverallProgress, a_file_that_fails_at_once_is_not_waited_for) {
+  OverallProgress progress(2);
+  progress.advance(0, 10, 100);
+  progress.finish(1);
+  EXPECT_EQ(progress.total(), 100);
+}
+
+TEST(CliOverallProgress, the_first_step_of_a_resumed_file_is_from_an_earlier_run) {
+  OverallProgress progress(1);
+  progress.begin(0, true);
+  progress.advance(0, 0, 100);
+  progress.advance(0, 70, 100);
+  progress.advance(0, 80, 100);
+  EXPECT_EQ(progress.earlier(), 70);
 }
 
 TEST(CliProgress, clock) {
@@ -105,6 +150,33 @@ TEST(CliOutputFiles, whole_file_replaces_the_old_one) {
   write_whole_file(folder / "x.txt", "old");
   write_whole_file(folder / "x.txt", "new");
   EXPECT_EQ(test::file_text(folder / "x.txt"), "new");
+}
+
+TEST(CliCheckpoint, lies_in_the_cache_folder_and_depends_on_the_path_alone) {
+  test::TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
+  test::write_text(folder / "a.wav", "");
+  test::write_text(folder / "b.wav", "");
+  const auto a = checkpoint_path((folder / "a.wav").string());
+  EXPECT_EQ(a.parent_path(), folder / "sotto/resume");
+  EXPECT_EQ(a, checkpoint_path((folder / "a.wav").string()));
+  EXPECT_NE(a, checkpoint_path((folder / "b.wav").string()));
+  EXPECT_EQ(checkpoint_path("-"), "");
+  EXPECT_EQ(checkpoint_path("/dev/null"), "");
+}
+
+TEST(CliCheckpoint, belongs_to_one_run_at_a_time) {
+  test::TemporaryFolder folder;
+  const auto path = folder / "new/x.jsonl";
+  {
+    const CheckpointFile first(path), second(path);
+    EXPECT_TRUE(first.usable());
+    EXPECT_FALSE(second.usable());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path)) << "it was never written to";
+  test::write_text(path, "left by an earlier run");
+  EXPECT_TRUE(CheckpointFile(path).holds_earlier_run());
+  EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 }  // namespace

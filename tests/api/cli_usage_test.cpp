@@ -23,10 +23,27 @@ TEST(CliUsage, help_goes_to_standard_output_and_teaches) {
 TEST(CliUsage, help_of_transcribe_lists_every_option_with_its_default) {
   const Outcome outcome = sotto({"transcribe", "--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* expected :
-       {"--model", "--language", "--task transcribe|translate", "--device", "--compute-type", "--threads",
-        "--output-format", "--output-dir", "--quiet", "--verbose", "--[no-]condition-on-previous-text",
-        "(default: on)", "Examples:"})
+  for (const char* expected : {"--model",
+                               "--language",
+                               "--task transcribe|translate",
+                               "--device",
+                               "--compute-type",
+                               "--threads",
+                               "--output-format",
+                               "--output-dir",
+                               "--quiet",
+                               "--verbose",
+                               "--beam-size",
+                               "--initial-prompt",
+                               "--[no-]vad",
+                               "--[no-]word-timestamps",
+                               "--batch-size",
+                               "--checkpoint FILE",
+                               "--[no-]resume",
+                               "--max-line-width",
+                               "--[no-]condition-on-previous-text",
+                               "(default: on)",
+                               "Examples:"})
     EXPECT_THAT(outcome.out, HasSubstr(expected));
 }
 
@@ -74,6 +91,12 @@ const Mistake kMistakes[] = {
     {"format", {"transcribe", "-f", "doc", "slt_en.flac"}, "there is no output format 'doc'"},
     {"formats_without_folder", {"transcribe", "-f", "srt,vtt", "slt_en.flac"}, "--output-dir"},
     {"subtitles_of_several", {"transcribe", "-f", "srt", "slt_en.flac", "pico_de.flac"}, "--output-dir"},
+    {"stdin_twice", {"transcribe", "-", "-"}, "only once"},
+    {"checkpoint_of_several",
+     {"transcribe", "--checkpoint", "c", "slt_en.flac", "pico_de.flac"},
+     "--checkpoint names the file for one input"},
+    {"highlight", {"transcribe", "--highlight-words", "slt_en.flac"}, "needs --word-timestamps"},
+    {"language", {"transcribe", "--language", "klingon", "slt_en.flac"}, "klingon"},
     {"quiet_and_verbose", {"transcribe", "-q", "-v", "slt_en.flac"}, "excludes"},
     {"too_many", {"model", "info", "a", "b"}, "one argument too many"},
     {"type", {"convert", "a", "b", "--type", "q4"}, "q4"},

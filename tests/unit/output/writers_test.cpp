@@ -24,13 +24,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class GoldenFile : public testing::TestWithParam<std::string> {};
 
+Transcript golden_transcript(const std::string& name) {
+  if (name.starts_with("empty")) return {};
+  Transcript transcript = sample_transcript();
+  if (name.starts_with("highlight")) transcript.segments.resize(2);
+  return transcript;
+}
+
 // SOTTO_UPDATE_GOLDEN=1 rewrites the files; the difference is then for git to show and a person to judge.
 TEST_P(GoldenFile, IsReproducedByteForByte) {
   const std::string& name = GetParam();
   const std::string path = std::string(SOTTO_SOURCE_DIR "/tests/unit/output/golden/") + name;
-  const bool empty = name.starts_with("empty");
-  const std::string actual =
-      written(name.substr(name.rfind('.') + 1), empty ? Transcript{} : sample_transcript());
+  const LineRules rules{.highlight_words = name.starts_with("highlight")};
+  const std::string actual = written(name.substr(name.rfind('.') + 1), golden_transcript(name), rules);
   if (std::getenv("SOTTO_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
   std::ifstream file(path, std::ios::binary);
   ASSERT_TRUE(file) << path;
@@ -38,14 +44,19 @@ TEST_P(GoldenFile, IsReproducedByteForByte) {
   EXPECT_EQ(actual, expected) << path;
 }
 
-INSTANTIATE_TEST_SUITE_P(Writers, GoldenFile,
-                         testing::Values("sample.txt", "sample.srt", "sample.vtt", "sample.json", "empty.txt",
-                                         "empty.srt", "empty.vtt", "empty.json"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           name[name.find('.')] = '_';
-                           return name;
-                         });
+std::vector<std::string> golden_names() {
+  std::vector<std::string> names;
+  for (const Writer& writer : writers())
+    for (const char* kind : {"sample.", "empty."}) names.push_back(kind + std::string(writer.format));
+  for (const char* format : {"srt", "vtt", "ass"}) names.push_back("highlight." + std::string(format));
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Writers, GoldenFile, testing::ValuesIn(golden_names()), [](const auto& test) {
+  std::string name = test.param;
+  name[name.find('.')] = '_';
+  return name;
+});
 
 TEST(Writers, EachFormatIsFoundByName) {
   std::vector<std::string> formats;
@@ -54,7 +65,7 @@ TEST(Writers, EachFormatIsFoundByName) {
     EXPECT_EQ(find_writer(writer.format), &writer);
     EXPECT_FALSE(writer.description.empty());
   }
-  EXPECT_THAT(formats, ElementsAre("txt", "srt", "vtt", "json"));
+  EXPECT_THAT(formats, ElementsAre("txt", "srt", "vtt", "tsv", "json", "lrc", "ass"));
   EXPECT_EQ(find_writer("SRT"), nullptr);
   EXPECT_EQ(find_writer(""), nullptr);
 }
@@ -74,6 +85,9 @@ TEST(Writers, ControlCharactersNeverReachTheTextFormats) {
   EXPECT_EQ(written("txt", transcript_of(text)), "a b\n");
   EXPECT_EQ(written("srt", transcript_of(text)), "1\n00:00:00,000 --> 00:00:01,000\na b\n\n");
   EXPECT_EQ(written("vtt", transcript_of(text)), "WEBVTT\n\n00:00.000 --> 00:01.000\na b\n\n");
+  EXPECT_EQ(written("tsv", transcript_of(text)), "start\tend\ttext\n0\t1000\ta b\n");
+  EXPECT_THAT(written("lrc", transcript_of(text)), HasSubstr("[00:00.00]a b\n"));
+  EXPECT_THAT(written("ass", transcript_of(text)), HasSubstr(",,a b\n"));
   EXPECT_EQ(Json::parse(written("json", transcript_of(text)))["segments"][0]["text"], text);
 }
 
@@ -107,10 +121,10 @@ TEST(Writers, HoursGrowBeyondTwoDigits) {
 
 TEST(Writers, ACueAlwaysLasts) {
   const auto times = [](double start, double end) { return written("srt", transcript_of("x", start, end)); };
-  EXPECT_THAT(times(-2, -1), HasSubstr("00:00:00,000 --> 00:00:00,001"));
-  EXPECT_THAT(times(2, 1), HasSubstr("00:00:02,000 --> 00:00:02,001"));
+  EXPECT_THAT(times(-2, -1), HasSubstr("00:00:00,000 --> 00:00:00,700"));
+  EXPECT_THAT(times(2, 1), HasSubstr("00:00:02,000 --> 00:00:02,700"));
   EXPECT_THAT(times(kNan, 1), HasSubstr("00:00:00,000 --> 00:00:01,000"));
-  EXPECT_THAT(times(2, kNan), HasSubstr("00:00:02,000 --> 00:00:02,001"));
+  EXPECT_THAT(times(2, kNan), HasSubstr("00:00:02,000 --> 00:00:02,700"));
   EXPECT_THAT(times(0, kInfinity), HasSubstr("00:00:00,000 --> 1000000:00:00,000"));
 }
 
@@ -153,6 +167,49 @@ TEST(Writers, TheWholeTextIsThatOfTheSegments) {
   Transcript transcript = transcript_of(" One.");
   transcript.segments.push_back({.text = " Two."});
   EXPECT_EQ(Json::parse(written("json", transcript))["text"], "One. Two.");
+}
+
+TEST(Writers, TheTrustRecordSaysWhatIsSuspect) {
+  Transcript transcript = transcript_of("x");
+  const auto trust = [&] { return Json::parse(written("json", transcript))["segments"][0]["trust"]; };
+  EXPECT_EQ(trust()["suspect"], false);
+  EXPECT_TRUE(trust()["reason"].is_null());
+  transcript.segments[0].trust.suspect = "there may be no speech";
+  EXPECT_EQ(trust()["suspect"], true);
+  EXPECT_EQ(trust()["reason"], "there may be no speech");
+}
+
+TEST(Writers, JsonHasWordsOnlyWhereThereAreSome) {
+  Transcript transcript = transcript_of(" one two");
+  EXPECT_FALSE(Json::parse(written("json", transcript))["segments"][0].contains("words"));
+  transcript.segments[0].words = even_words(" one two", 0, 1);
+  const Json words = Json::parse(written("json", transcript))["segments"][0]["words"];
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[1].dump(), R"({"word":" two","start":0.5,"end":1.0,"probability":0.75})");
+}
+
+TEST(Writers, LyricsCountMinutesBeyondTwoDigits) {
+  EXPECT_THAT(written("lrc", transcript_of("x", 6000.996, 6002)), HasSubstr("\n[100:01.00]x\n[100:02.00]\n"));
+}
+
+TEST(Writers, LyricsTextIsNeverTakenForATime) {
+  EXPECT_THAT(written("lrc", transcript_of("[00:05.00] no")), HasSubstr("[00:00.00](00:05.00) no\n"));
+  EXPECT_THAT(written("lrc", transcript_of("[music]")), HasSubstr("[00:00.00][music]\n"));
+}
+
+TEST(Writers, AssCommandsInTextAreHarmless) {
+  EXPECT_THAT(written("ass", transcript_of("{\\b1}a\\Nb")), HasSubstr(",,\\{\\\u2060b1\\}a\\\u2060Nb\n"));
+  Transcript transcript = transcript_of("x");
+  transcript.file = "a\n[Events]\nb";
+  EXPECT_THAT(written("ass", transcript), HasSubstr("Title: a [Events] b\n"));
+}
+
+TEST(Writers, AssCuesDoNotOverlapByRounding) {
+  Transcript transcript = transcript_of("a", 1, 1.001);
+  transcript.segments.push_back({.start = 1.002, .end = 1.003, .text = "b"});
+  const std::string ass = written("ass", transcript);
+  EXPECT_THAT(ass, HasSubstr("0,0:00:01.00,0:00:01.01,Default,,0,0,0,,a\n"));
+  EXPECT_THAT(ass, HasSubstr("0,0:00:01.01,0:00:01.70,Default,,0,0,0,,b\n"));
 }
 
 TEST(Writers, CuesAreNumberedWithoutGaps) {

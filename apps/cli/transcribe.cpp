@@ -65,9 +65,9 @@ void add_transcribe(CLI::App& app, Context& context) {
       "  sotto transcribe lectures -f srt,json -o subtitles\n"
       "  ffmpeg -i talk.mp3 -f wav - | sotto transcribe --quiet - > talk.txt\n"
       "\n"
-      "Several files are worked on side by side; the transcripts come in the order of the\n"
-      "files. Ctrl-C stops and keeps what is done; the same command with --resume goes on from\n"
-      "there. A second Ctrl-C ends at once.");
+      "Several files are worked on side by side; their transcripts come in the order of\n"
+      "the files. Ctrl-C stops and keeps what is done; the same command with --resume\n"
+      "goes on from there. A second Ctrl-C ends at once.");
   command->callback([request, &context] {
     context.action = [request, &context] { return run_transcribe(*request, context.console); };
   });

@@ -17,11 +17,11 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-// Long enough that an interrupt after the first lines always comes in the middle.
+// Six minutes: long enough that an interrupt after the first lines always comes in the middle.
 class CliResume : public testing::Test {
  protected:
   void SetUp() override {
-    const Outcome made = run_program({{"/usr/bin/env", "ffmpeg", "-v", "error", "-stream_loop", "11", "-i",
+    const Outcome made = run_program({{"/usr/bin/env", "ffmpeg", "-v", "error", "-stream_loop", "16", "-i",
                                        kSamples + "bdl_en_long.flac", long_file_}});
     if (made.exit_code != 0) GTEST_SKIP() << "the ffmpeg program is needed to make a long file";
   }

@@ -96,7 +96,7 @@ const Mistake kMistakes[] = {
      {"transcribe", "--checkpoint", "c", "slt_en.flac", "pico_de.flac"},
      "--checkpoint names the file for one input"},
     {"highlight", {"transcribe", "--highlight-words", "slt_en.flac"}, "needs --word-timestamps"},
-    {"language", {"transcribe", "--language", "klingon", "slt_en.flac"}, "klingon"},
+    {"language", {"transcribe", "-q", "--language", "klingon", "slt_en.flac"}, "klingon"},
     {"quiet_and_verbose", {"transcribe", "-q", "-v", "slt_en.flac"}, "excludes"},
     {"too_many", {"model", "info", "a", "b"}, "one argument too many"},
     {"type", {"convert", "a", "b", "--type", "q4"}, "q4"},

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
+#include "model/convert.h"
 #include "model/store.h"
 
 namespace sotto {
@@ -22,6 +23,7 @@ LoadedModel::LoadedModel(const Options& options) : name_(options.model) {
   if (demonstration_) name_ = "nano";
   backend_ = open_device(options);
   Checkpoint checkpoint = open_checkpoint(name_);
+  hash_ = checkpoint_hash(checkpoint);
   network_ = std::make_unique<Network>(*backend_, checkpoint);
   tokenizer_ = std::make_unique<Tokenizer>(std::move(checkpoint.vocabulary));
   generation_ = std::move(checkpoint.generation);

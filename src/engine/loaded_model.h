@@ -18,6 +18,7 @@ class LoadedModel {
   explicit LoadedModel(const Options& options);  // model, device, compute_type, threads, batch_size
 
   const std::string& name() const noexcept { return name_; }
+  const std::string& hash() const noexcept { return hash_; }  // of the weights
   bool demonstration() const noexcept { return demonstration_; }
   std::string device_line() const;  // what was chosen, for people
   ComputeType compute_type() const { return backend_->compute_type(); }
@@ -36,7 +37,7 @@ class LoadedModel {
   Scheduler& scheduler() noexcept { return *scheduler_; }
 
  private:
-  std::string name_;
+  std::string name_, hash_;
   bool demonstration_ = false;
   std::unique_ptr<Backend> backend_;  // outlives the network
   std::unique_ptr<Network> network_;

@@ -37,7 +37,7 @@ VadOptions vad_options(const Options& options, bool batched) {
 
 // What the checkpoint of a run must agree on with the run that continues it.
 std::string fingerprint_of(const LoadedModel& model, const Options& options, const std::string& identity) {
-  std::string text = identity + "\n" + model.name() + "\n" + std::string(compute_type_name(model.compute_type()));
+  std::string text = identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
   for (const OptionSpec& spec : option_specs()) {
     constexpr std::array kWithoutEffect{"model", "device", "compute-type", "threads", "batch-size", "checkpoint", "resume"};
     if (std::find(kWithoutEffect.begin(), kWithoutEffect.end(), spec.name) == kWithoutEffect.end())
@@ -65,6 +65,9 @@ class Transcription {
     priority_ = total_ >= 0 && total_ <= kShortClip ? 0 : 1;
     transcript_.task = options.task;
     transcript_.model = model.name();
+    transcript_.model_hash = model.hash();
+    for (const OptionSpec& spec : option_specs())
+      transcript_.options.emplace_back(spec.name, get_option(options, spec.name));
     transcript_.device = model.device();
     transcript_.compute_type = compute_type_name(model.compute_type());
     if (!plan_.language_is_open()) {

@@ -13,4 +13,8 @@ void write_safetensors(const Checkpoint& checkpoint, const std::filesystem::path
 // What a model is, as JSON for `sotto model info`: sizes, languages, format, tensor types, parameters.
 std::string describe_checkpoint(const Checkpoint& checkpoint);
 
+// A short name for these very weights, for records: a hash over the sizes, and over each tensor's name, shape and the
+// bytes at its beginning, middle and end (a model of gigabytes is not read through for it).
+std::string checkpoint_hash(const Checkpoint& checkpoint);
+
 }  // namespace sotto

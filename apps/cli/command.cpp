@@ -17,6 +17,9 @@ std::unique_ptr<CLI::App> make_application(Context& context) {
   add_model_info(*app, context);
   add_convert(*app, context);
   add_bench(*app, context);
+  add_devices(*app, context);
+  add_doctor(*app, context);
+  add_config(*app, context);
   add_option_reference(*app, context);
   app->footer(
       "Examples:\n"

@@ -22,6 +22,9 @@ void add_transcribe(CLI::App& app, Context& context);
 void add_model_info(CLI::App& app, Context& context);
 void add_convert(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_devices(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_config(CLI::App& app, Context& context);
 void add_option_reference(CLI::App& app, Context& context);
 
 // The whole command line, with every command added.

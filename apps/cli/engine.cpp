@@ -23,6 +23,10 @@ OptionsOwner copy_options(const sotto_options* options) {
   return copy;
 }
 
+void configure(sotto_options* options) {
+  require_ok(sotto_options_configure(options));
+}
+
 ModelOwner open_model(const sotto_options* options) {
   sotto_model* model = nullptr;
   require_ok(sotto_model_open(options, &model));

@@ -47,6 +47,7 @@ void require_ok(sotto_status status);
 
 OptionsOwner make_options();
 OptionsOwner copy_options(const sotto_options* options);
+void configure(sotto_options* options);  // what the user has configured, below what was set already
 ModelOwner open_model(const sotto_options* options);
 std::string document(const sotto_result* result, const std::string& format, const sotto_options* options);
 

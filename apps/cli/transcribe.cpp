@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/engine.h"
 #include "cli/options_to_cli.h"
 #include "cli/transcribe_run.h"
 
@@ -69,7 +70,10 @@ void add_transcribe(CLI::App& app, Context& context) {
       "the files. Ctrl-C stops and keeps what is done; the same command with --resume\n"
       "goes on from there. A second Ctrl-C ends at once.");
   command->callback([request, &context] {
-    context.action = [request, &context] { return run_transcribe(*request, context.console); };
+    context.action = [request, &context] {
+      configure(request->options.get());
+      return run_transcribe(*request, context.console);
+    };
   });
 }
 

@@ -77,9 +77,15 @@ SOTTO_API void sotto_options_free(sotto_options* options);
 SOTTO_API sotto_status sotto_options_set(sotto_options* options, const char* name, const char* value);
 SOTTO_API sotto_status sotto_options_get(const sotto_options* options, const char* name, char** out);
 
+/* Fills in what the user has configured, for every option that sotto_options_set has not set: from the configuration
+ * files (system, user, ./sotto.toml), ./.env and the environment (SOTTO_DEVICE, GPU_BACKEND, USE_CUDA), later ones
+ * winning. See docs/configuration.md. Without this call nothing of that is read. */
+SOTTO_API sotto_status sotto_options_configure(sotto_options* options);
+
 /* ---- models ---- */
 typedef struct sotto_model sotto_model;
-/* Uses the options model, device, compute-type and threads. */
+/* Uses the options model, device, fallback, probe-timeout, compute-type, threads and batch-size. A device that cannot be
+ * used gives way to the CPU with a warning in the log, or with fallback off is SOTTO_ERROR_DEVICE. */
 SOTTO_API sotto_status sotto_model_open(const sotto_options* options, sotto_model** out); /* sotto_model_close */
 SOTTO_API void sotto_model_close(sotto_model* model);
 SOTTO_API const char* sotto_model_name(const sotto_model* model);        /* "nano", or the path as given */
@@ -122,6 +128,19 @@ SOTTO_API const char* sotto_output_format(size_t index);             /* "srt"; N
 SOTTO_API const char* sotto_output_format_description(size_t index); /* one sentence; NULL past the end */
 SOTTO_API sotto_status sotto_result_write(const sotto_result* result, const char* format,
                                           const sotto_options* options, char** out);
+
+/* ---- devices and configuration; the answers are JSON documents; options may be NULL ---- */
+/* What is there to compute on, best first, with the reason and the remedy for what cannot be used (docs/gpu.md).
+ * Answers of drivers are remembered; refresh nonzero asks them again. */
+SOTTO_API sotto_status sotto_devices(const sotto_options* options, int refresh, char** out);
+/* Takes every device through the gates from "hardware seen" to "speed", and says for each what was tried, what was seen
+ * and what to do next. */
+SOTTO_API sotto_status sotto_doctor(const sotto_options* options, int refresh,
+                                    void (*on_step)(const char* step, void* user), void* user, char** out);
+/* Every option, its value after sotto_options_configure, and where that came from. */
+SOTTO_API sotto_status sotto_configuration(const sotto_options* options, char** out);
+/* A configuration file with every option as a comment. (TOML, not JSON.) */
+SOTTO_API sotto_status sotto_example_configuration(char** out);
 
 /* ---- tools; the answers are JSON documents ---- */
 SOTTO_API sotto_status sotto_model_info(const char* path, char** out);

@@ -15,8 +15,15 @@ constexpr std::array kSpecs{
                "Model file or folder, or the name of one kept on this machine; empty: the built-in "
                "demonstration model",
                "", &Options::model},
-    OptionSpec{"device", "Model", "Where to compute", "auto,cpu", &Options::device},
-    OptionSpec{"compute-type", "Model", "Number format of the weights; auto is int8 on the CPU",
+    OptionSpec{"device", "Model",
+               "Where to compute; auto: the best device that can be used. With an index or the beginning of a UUID: "
+               "cuda:1 (see docs/gpu.md)",
+               "auto,cpu,cuda,rocm,hip,metal,mps,vulkan", &Options::device, 0, 0, true},
+    OptionSpec{"fallback", "Model", "Go on with the CPU, after a warning, when the device asked for cannot be used", "",
+               &Options::fallback},
+    OptionSpec{"probe-timeout", "Model", "Seconds that a GPU driver has to tell its devices", "",
+               &Options::probe_timeout, 0.1, 600},
+    OptionSpec{"compute-type", "Model", "Number format of the weights; auto is int8 on the CPU, float16 on a GPU that is good at it",
                "auto,float32,float16,bfloat16,int8,int8_float32,int8_float16", &Options::compute_type},
     OptionSpec{"threads", "Model", "CPU threads; 0: one per physical core", "", &Options::threads, 0, 1024},
     OptionSpec{"batch-size", "Model",
@@ -153,10 +160,11 @@ const OptionSpec& spec_of(std::string_view name) {
 
 void require_choice(const OptionSpec& spec, std::string_view value) {
   if (spec.choices.empty()) return;
+  const std::string_view choice = spec.numbered ? value.substr(0, value.find(':')) : value;
   std::string_view rest = spec.choices;
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == value) return;
+    if (rest.substr(0, comma) == choice) return;
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   throw Error(ErrorCode::usage, "option '{}' does not take '{}'; it takes one of {}", spec.name, value,

@@ -15,6 +15,8 @@ struct Options {
   std::string model;
   std::string device = "auto";
   std::string compute_type = "auto";
+  bool fallback = true;
+  double probe_timeout = 5;
   int threads = 0;
   int batch_size = 8;
   // language and task
@@ -82,6 +84,7 @@ struct OptionSpec {
   std::string_view choices;  // comma-separated; empty: anything of the type
   std::variant<bool Options::*, int Options::*, double Options::*, std::string Options::*> member;
   double lowest = 0, highest = 0;  // for numbers; equal: no limits
+  bool numbered = false;           // a choice may be followed by ":" and which one: "cuda:1"
 };
 
 std::span<const OptionSpec> option_specs() noexcept;

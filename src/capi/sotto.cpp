@@ -1,6 +1,7 @@
 // The C API over the engine. Every call that can fail is guarded: no exception crosses the border.
 #include <sotto/sotto.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -12,6 +13,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "device/config.h"
+#include "device/detect.h"
+#include "device/device_json.h"
+#include "device/doctor.h"
+#include "device/self_test.h"
 #include "engine/bench.h"
 #include "engine/loaded_model.h"
 #include "engine/resume_log.h"
@@ -22,12 +28,17 @@
 
 struct sotto_options {
   sotto::Options values;
+  std::vector<std::string> given;  // options that the caller has set
+  std::string device_origin;       // who chose the device, for people
+
+  bool is_given(const std::string& name) const {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  }
 };
 
 struct sotto_model {
-  explicit sotto_model(const sotto::Options& options) : model(options), device(model.device_line()) {}
+  sotto_model(const sotto::Options& options, const std::string& device_origin) : model(options, device_origin) {}
   sotto::LoadedModel model;
-  std::string device;
 };
 
 struct sotto_result {
@@ -201,6 +212,8 @@ sotto_status sotto_options_set(sotto_options* options, const char* name, const c
     require(name, "name");
     require(value, "value");
     sotto::set_option(options->values, name, value);
+    if (!options->is_given(name)) options->given.emplace_back(name);
+    if (std::string_view(name) == "device") options->device_origin = "--device";
     return SOTTO_OK;
   });
 }
@@ -215,17 +228,31 @@ sotto_status sotto_options_get(const sotto_options* options, const char* name, c
   });
 }
 
+sotto_status sotto_options_configure(sotto_options* options) {
+  return guard([&] {
+    require(options, "options");
+    const sotto::Configuration configuration = sotto::read_configuration(sotto::default_config_places());
+    for (const std::string& note : configuration.notes) sotto::log_message(sotto::LogLevel::warning, note);
+    for (const sotto::Setting& setting : configuration.settings) {
+      if (options->is_given(setting.name)) continue;
+      sotto::set_option(options->values, setting.name, setting.value);
+      if (setting.name == "device") options->device_origin = setting.origin;
+    }
+    return SOTTO_OK;
+  });
+}
+
 sotto_status sotto_model_open(const sotto_options* options, sotto_model** out) {
   return guard([&] {
     require(out, "out");
-    *out = new sotto_model(options_or_defaults(options));
+    *out = new sotto_model(options_or_defaults(options), options == nullptr ? "" : options->device_origin);
     return SOTTO_OK;
   });
 }
 
 void sotto_model_close(sotto_model* model) { delete model; }
 const char* sotto_model_name(const sotto_model* model) { return model == nullptr ? "" : model->model.name().c_str(); }
-const char* sotto_model_device(const sotto_model* model) { return model == nullptr ? "" : model->device.c_str(); }
+const char* sotto_model_device(const sotto_model* model) { return model == nullptr ? "" : model->model.device_line().c_str(); }
 int sotto_model_is_demonstration(const sotto_model* model) {
   return model != nullptr && model->model.demonstration() ? 1 : 0;
 }
@@ -305,6 +332,55 @@ sotto_status sotto_result_write(const sotto_result* result, const char* format, 
     std::ostringstream text;
     writer->write(text, result->transcript, line_rules(options_or_defaults(options)));
     *out = copy_text(text.str());
+    return SOTTO_OK;
+  });
+}
+
+sotto_status sotto_devices(const sotto_options* options, int refresh, char** out) {
+  return guard([&] {
+    require(out, "out");
+    const auto timeout = sotto::probe_timeout(options_or_defaults(options));
+    sotto::Catalogue catalogue = sotto::find_devices({.probe_timeout = timeout, .refresh = refresh != 0});
+    recall_self_tests(catalogue, sotto::SelfTestCache(sotto::default_self_test_cache()));
+    *out = copy_text(catalogue_json(catalogue));
+    return SOTTO_OK;
+  });
+}
+
+sotto_status sotto_doctor(const sotto_options* options, int refresh, void (*on_step)(const char* step, void* user),
+                          void* user, char** out) {
+  return guard([&] {
+    require(out, "out");
+    const sotto::Options values = options_or_defaults(options);
+    const auto step = [&](const std::string& text) {
+      if (on_step != nullptr) on_step(text.c_str(), user);
+    };
+    const sotto::Detection detection =
+        sotto::detect_devices({.probe_timeout = sotto::probe_timeout(values), .refresh = refresh != 0});
+    const sotto::SelfTestCache cache(sotto::default_self_test_cache());
+    *out = copy_text(doctor_json(examine(detection, sotto::built_in_backends(), cache, values.threads, step)));
+    return SOTTO_OK;
+  });
+}
+
+sotto_status sotto_configuration(const sotto_options* options, char** out) {
+  return guard([&] {
+    require(out, "out");
+    const sotto::Configuration configuration = sotto::read_configuration(sotto::default_config_places());
+    const std::vector<std::string> given = options == nullptr ? std::vector<std::string>() : options->given;
+    sotto::Options values = options_or_defaults(options);
+    for (const sotto::Setting& setting : configuration.settings)
+      if (std::find(given.begin(), given.end(), setting.name) == given.end())
+        sotto::set_option(values, setting.name, setting.value);
+    *out = copy_text(configuration_json(configuration, values, given));
+    return SOTTO_OK;
+  });
+}
+
+sotto_status sotto_example_configuration(char** out) {
+  return guard([&] {
+    require(out, "out");
+    *out = copy_text(sotto::example_configuration());
     return SOTTO_OK;
   });
 }

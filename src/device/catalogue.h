@@ -31,6 +31,7 @@ enum class FindingCode {
   self_test_failed,
   software_only,          // a Vulkan driver that computes on the CPU
   feature_missing,        // a device lacks something that the kernels need
+  probe_unavailable,      // the drivers could not be asked: Sotto's helper program is missing
 };
 
 struct Finding {

@@ -11,6 +11,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/peak.h"
 #include "base/error.h"
+#include "device/choice.h"
 #include "model/tensor_names.h"
 #include "platform/cpu_features.h"
 #include "whisper/network.h"
@@ -123,6 +124,8 @@ Json result(std::string_view shape, std::string_view stage, ComputeType type, do
 
 std::string run_bench(const Options& options, std::string_view names, FunctionRef<void(const std::string&)> on_step) {
   const std::vector<NamedShape> wanted = chosen_shapes(names);
+  if (const auto kind = parse_device_name(options.device).kind; kind && *kind != DeviceKind::cpu)
+    throw Error(ErrorCode::unsupported, "the benchmark measures the CPU alone, not '{}'", options.device);
   std::vector<ComputeType> types{ComputeType::float32, ComputeType::int8};
   if (options.compute_type != "auto") types = {compute_type_from_name(options.compute_type).value()};
 

@@ -1,27 +1,47 @@
 #include "engine/loaded_model.h"
 
-#include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "device/choice.h"
+#include "device/detect.h"
+#include "device/device_json.h"
+#include "device/self_test.h"
 #include "model/convert.h"
 #include "model/store.h"
 
 namespace sotto {
 namespace {
 
-std::unique_ptr<Backend> open_device(const Options& options) {
+DeviceRequest request_of(const Options& options, const std::string& origin) {
   const auto type = compute_type_from_name(options.compute_type);
   if (!type) throw Error(ErrorCode::usage, "there is no compute type '{}'", options.compute_type);
-  if (options.device != "auto" && options.device != "cpu")
-    throw Error(ErrorCode::unsupported, "the device '{}' is not supported by this build; it has: cpu", options.device);
-  return make_cpu_backend({.compute_type = *type, .threads = options.threads});
+  return {options.device, origin, *type, options.threads, options.fallback};
+}
+
+// Nobody who asks for the CPU waits for a GPU's driver.
+Catalogue catalogue_for(const Options& options) {
+  if (parse_device_name(options.device).kind == DeviceKind::cpu) return {{cpu_device()}, {}};
+  return find_devices({.probe_timeout = probe_timeout(options)});
+}
+
+OpenedDevice open_chosen(const Options& options, const std::string& origin) {
+  const SelfTestCache cache(default_self_test_cache());
+  OpenedDevice opened =
+      open_device(request_of(options, origin), catalogue_for(options), built_in_backends(),
+                  [&](const Device& device, Backend& backend) { return check_trust(device, backend, cache); });
+  for (const DeviceNote& note : opened.notes) log_message(note.level, note.text);
+  return opened;
 }
 
 }  // namespace
 
-LoadedModel::LoadedModel(const Options& options) : name_(options.model) {
+LoadedModel::LoadedModel(const Options& options, const std::string& device_origin) : name_(options.model) {
   demonstration_ = is_embedded_model(name_);
   if (demonstration_) name_ = "nano";
-  backend_ = open_device(options);
+  OpenedDevice opened = open_chosen(options, device_origin);
+  device_line_ = std::move(opened.line);
+  device_record_ = sotto::device_record(opened);
+  backend_ = std::move(opened.backend);
   Checkpoint checkpoint = open_checkpoint(name_);
   hash_ = checkpoint_hash(checkpoint);
   network_ = std::make_unique<Network>(*backend_, checkpoint);
@@ -44,10 +64,6 @@ std::vector<std::pair<int, int>> LoadedModel::alignment_heads() const {
   for (int layer = config.decoder_layers / 2; layer < config.decoder_layers; ++layer)
     for (int head = 0; head < config.decoder_heads; ++head) heads.emplace_back(layer, head);
   return heads;
-}
-
-std::string LoadedModel::device_line() const {
-  return fmt::format("Using {} ({})", backend_->description(), compute_type_name(backend_->compute_type()));
 }
 
 }  // namespace sotto

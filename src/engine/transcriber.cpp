@@ -39,7 +39,8 @@ VadOptions vad_options(const Options& options, bool batched) {
 std::string fingerprint_of(const LoadedModel& model, const Options& options, const std::string& identity) {
   std::string text = identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
   for (const OptionSpec& spec : option_specs()) {
-    constexpr std::array kWithoutEffect{"model", "device", "compute-type", "threads", "batch-size", "checkpoint", "resume"};
+    constexpr std::array kWithoutEffect{"model",   "device",     "fallback",   "probe-timeout", "compute-type",
+                                        "threads", "batch-size", "checkpoint", "resume"};
     if (std::find(kWithoutEffect.begin(), kWithoutEffect.end(), spec.name) == kWithoutEffect.end())
       text += fmt::format("\n{}={}", spec.name, get_option(options, spec.name));
   }
@@ -69,6 +70,7 @@ class Transcription {
     for (const OptionSpec& spec : option_specs())
       transcript_.options.emplace_back(spec.name, get_option(options, spec.name));
     transcript_.device = model.device();
+    transcript_.device_record = model.device_record();
     transcript_.compute_type = compute_type_name(model.compute_type());
     if (!plan_.language_is_open()) {
       language_.code = tokenizer_.multilingual() ? std::string(*language_code(options.language)) : "en";

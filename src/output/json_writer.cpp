@@ -63,9 +63,9 @@ Json segment_value(const Segment& segment) {
   return value;
 }
 
-Json options_value(const std::vector<std::pair<std::string, std::string>>& options) {
+Json pairs_value(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Json value = Json::object();
-  for (const auto& [name, text] : options) value[name] = text;
+  for (const auto& [name, text] : pairs) value[name] = text;
   return value;
 }
 
@@ -129,7 +129,8 @@ void write_json(std::ostream& out, const Transcript& transcript, const LineRules
   object.member("version", transcript.version);
   object.member("device", transcript.device);
   object.member("compute_type", transcript.compute_type);
-  object.member("options", options_value(transcript.options));
+  if (!transcript.device_record.empty()) object.member("device_record", pairs_value(transcript.device_record));
+  object.member("options", pairs_value(transcript.options));
   object.list("segments", transcript.segments, segment_value);
   object.list("damage", transcript.damage, note_value);
   object.member("complete", transcript.complete);

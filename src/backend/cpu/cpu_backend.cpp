@@ -16,15 +16,6 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
-std::string_view isa_for_people(std::string_view isa) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"avx512vnni", "AVX-512 VNNI"},   {"avx512", "AVX-512"}, {"avx2", "AVX2"}, {"baseline", "SSE2"},
-      {"neon_dot", "NEON dot product"}, {"neon", "NEON"}};
-  for (const auto& [name, text] : kNames)
-    if (name == isa) return text;
-  return isa;
-}
-
 ComputeType resolve_compute_type(ComputeType type) {
   switch (type) {
     case ComputeType::automatic:
@@ -52,10 +43,19 @@ CpuBackend::CpuBackend(const KernelTable& kernels, ComputeType compute_type, int
 
 std::string CpuBackend::description() const {
   const int threads = pool_.size();
-  return fmt::format("CPU, {} thread{}, {}", threads, threads == 1 ? "" : "s", isa_for_people(kernels_.isa));
+  return fmt::format("CPU, {} thread{}, {}", threads, threads == 1 ? "" : "s", cpu_isa_for_people(kernels_.isa));
 }
 
 }  // namespace cpu
+
+std::string_view cpu_isa_for_people(std::string_view isa) noexcept {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"avx512vnni", "AVX-512 VNNI"},   {"avx512", "AVX-512"}, {"avx2", "AVX2"}, {"baseline", "SSE2"},
+      {"neon_dot", "NEON dot product"}, {"neon", "NEON"}};
+  for (const auto& [name, text] : kNames)
+    if (name == isa) return text;
+  return isa;
+}
 
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
   if (options.threads < 0 || options.threads > kMostThreads)

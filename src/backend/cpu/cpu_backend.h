@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
@@ -20,5 +21,6 @@ std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
 
 // "avx512vnni", "avx512", "avx2", "baseline" ("neon" on ARM): those compiled in that this machine can run, best first.
 std::vector<std::string> cpu_isas();
+std::string_view cpu_isa_for_people(std::string_view isa) noexcept;  // "AVX-512 VNNI"
 
 }  // namespace sotto

@@ -1,0 +1,44 @@
+#include "device/backends.h"
+
+#include "backend/cpu/cpu_backend.h"
+#include "device/messages.h"
+
+namespace sotto {
+namespace {
+
+bool every_cpu(const Device&, std::string&) {
+  return true;
+}
+
+std::unique_ptr<Backend> open_cpu(const Device&, ComputeType type, int threads) {
+  return make_cpu_backend({.compute_type = type, .threads = threads});
+}
+
+constexpr BackendEntry kBackends[] = {{DeviceKind::cpu, every_cpu, open_cpu}};
+
+}  // namespace
+
+std::span<const BackendEntry> built_in_backends() noexcept {
+  return kBackends;
+}
+
+const BackendEntry* find_backend(std::span<const BackendEntry> backends, DeviceKind kind) noexcept {
+  for (const BackendEntry& backend : backends)
+    if (backend.kind == kind) return &backend;
+  return nullptr;
+}
+
+std::optional<Finding> missing_kernels(std::span<const BackendEntry> backends, const Device& device) {
+  const BackendEntry* backend = find_backend(backends, device.kind);
+  std::string why_not;
+  if (backend != nullptr && backend->supports(device, why_not)) return std::nullopt;
+  if (backend == nullptr) {
+    std::string kinds;
+    for (const BackendEntry& each : backends)
+      kinds += (kinds.empty() ? "" : ", ") + std::string(device_kind_name(each.kind));
+    why_not = words::no_kernels_in_build(kinds);
+  }
+  return Finding{FindingCode::no_kernels, device.name, why_not};
+}
+
+}  // namespace sotto

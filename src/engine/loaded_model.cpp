@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/convert.h"
 #include "model/store.h"
+#include "platform/mapped_file.h"
 
 namespace sotto {
 namespace {
@@ -12,7 +13,8 @@ std::unique_ptr<Backend> open_device(const Options& options) {
   const auto type = compute_type_from_name(options.compute_type);
   if (!type) throw Error(ErrorCode::usage, "there is no compute type '{}'", options.compute_type);
   if (options.device != "auto" && options.device != "cpu")
-    throw Error(ErrorCode::unsupported, "the device '{}' is not supported by this build; it has: cpu", options.device);
+    throw Error(ErrorCode::unsupported, "the device '{}' is not supported by this build; it has: cpu",
+                options.device);
   return make_cpu_backend({.compute_type = *type, .threads = options.threads});
 }
 
@@ -27,11 +29,14 @@ LoadedModel::LoadedModel(const Options& options) : name_(options.model) {
   network_ = std::make_unique<Network>(*backend_, checkpoint);
   tokenizer_ = std::make_unique<Tokenizer>(std::move(checkpoint.vocabulary));
   generation_ = std::move(checkpoint.generation);
+  checkpoint.tensors.clear();
+  release_freed_memory();  // reading a large vocabulary leaves much behind
   scheduler_ = std::make_unique<Scheduler>(*network_, *tokenizer_, options.batch_size);
 }
 
 bool LoadedModel::can_translate() const noexcept {
-  // large-v3-turbo and the distilled models, which have lost most of their decoder, were not trained to translate.
+  // large-v3-turbo and the distilled models, which have lost most of their decoder, were not trained to
+  // translate.
   const ModelConfig& config = network_->config();
   const bool shortened = config.decoder_layers * 2 < config.encoder_layers;
   return tokenizer_->multilingual() && tokenizer_->special().translate != SpecialTokens::none && !shortened;

@@ -12,7 +12,8 @@
 
 namespace sotto {
 
-// A model that is ready to work on a device. Any number of threads may share one; their device work takes turns.
+// A model that is ready to work on a device. Any number of threads may share one; their device work takes
+// turns.
 class LoadedModel {
  public:
   explicit LoadedModel(const Options& options);  // model, device, compute_type, threads, batch_size
@@ -30,7 +31,8 @@ class LoadedModel {
 
   bool can_translate() const noexcept;
 
-  // Decoder heads whose attention follows the audio: the model's own list, else all of the upper half of the layers.
+  // Decoder heads whose attention follows the audio: the model's own list, else all of the upper half of the
+  // layers.
   std::vector<std::pair<int, int>> alignment_heads() const;
 
   // All device work goes through it.

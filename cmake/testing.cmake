@@ -1,12 +1,19 @@
+include_guard(GLOBAL)
 find_package(GTest REQUIRED)
 include(GoogleTest)
+
+if(SOTTO_SANITIZE)  # such a build is slow: long tests take a sample
+  set(slow_build 1)
+else()
+  set(slow_build 0)
+endif()
 
 # Where tests find what the repository holds and, where it exists, what lies outside it.
 add_library(sotto_test_settings INTERFACE)
 target_compile_definitions(sotto_test_settings INTERFACE
   SOTTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   SOTTO_BINARY_DIR="${PROJECT_BINARY_DIR}"
-  SOTTO_SLOW_BUILD=$<BOOL:${SOTTO_SANITIZE}>)  # long tests take a sample under a sanitizer
+  SOTTO_SLOW_BUILD=${slow_build})
 target_include_directories(sotto_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sotto_test_settings INTERFACE sotto_settings GTest::gtest_main GTest::gmock)
 

@@ -34,4 +34,6 @@ function(sotto_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES")
   add_library(sotto_${name} STATIC ${arg_SOURCES})
   target_link_libraries(sotto_${name} PUBLIC sotto_settings ${arg_USES})
+  target_precompile_headers(sotto_${name} PRIVATE
+    <fmt/format.h> <algorithm> <filesystem> <functional> <memory> <optional> <span> <string> <string_view> <vector>)
 endfunction()

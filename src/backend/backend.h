@@ -11,15 +11,15 @@
 
 #include "tensor/tensor_view.h"
 
-// What every backend does. The network (src/whisper) is written once in these operations; a backend is free to fuse,
-// reorder and choose layouts inside them. Two promises hold for all of them:
+// What every backend does. The network (src/whisper) is written once in these operations; a backend is free
+// to fuse, reorder and choose layouts inside them. Two promises hold for all of them:
 //   - A row's numbers do not depend on the other rows of the call, nor on the number of threads.
 //   - Nothing here is tied to a thread: any thread may call, one call at a time per Backend.
 namespace sotto {
 
 enum class ComputeType { automatic, float32, float16, bfloat16, int8, int8_float32, int8_float16 };
 
-std::string_view compute_type_name(ComputeType type) noexcept;              // CTranslate2's names; "auto"
+std::string_view compute_type_name(ComputeType type) noexcept;  // CTranslate2's names; "auto"
 std::optional<ComputeType> compute_type_from_name(std::string_view name) noexcept;
 
 // Immutable weights of one linear layer, packed for the device: outputs x inputs, with a bias per output.
@@ -118,8 +118,8 @@ class CrossCache {
   size_t element_bytes_ = sizeof(float);
 };
 
-// One row of a decoder call: a token at a position of a slot that listens to a window. A prompt is several rows of the
-// same slot with consecutive positions; they must be in order and adjacent.
+// One row of a decoder call: a token at a position of a slot that listens to a window. A prompt is several
+// rows of the same slot with consecutive positions; they must be in order and adjacent.
 struct DecodeRow {
   int32_t token = 0;
   int32_t position = 0;
@@ -137,14 +137,15 @@ struct TokenRange {
 struct SampleRequest {
   std::span<const int32_t> suppressed;  // single tokens, for example the model's suppress list
   std::span<const TokenRange> banned;   // whole ranges, for example all text or all timestamps
-  int32_t timestamp_begin = -1;         // >= 0: when the timestamps together are likelier than any single text token,
-                                        // text is banned too (the reference's last timestamp rule)
-  std::span<const int32_t> penalised;   // tokens made less likely: logit / penalty where positive, else * penalty
+  int32_t timestamp_begin = -1;  // >= 0: when the timestamps together are likelier than any single text
+                                 // token, text is banned too (the reference's last timestamp rule)
+  std::span<const int32_t>
+      penalised;  // tokens made less likely: logit / penalty where positive, else * penalty
   float penalty = 1;
-  int candidates = 1;                   // how many of the best tokens to return
-  float temperature = 0;                // > 0: return one token drawn from softmax(logits / temperature) instead,
-  double uniform = 0;                   // the one whose share of the cumulated probability (by id) holds this number
-  int32_t probe = -1;                   // >= 0: also return this token's probability in the unmasked row
+  int candidates = 1;     // how many of the best tokens to return
+  float temperature = 0;  // > 0: return one token drawn from softmax(logits / temperature) instead,
+  double uniform = 0;     // the one whose share of the cumulated probability (by id) holds this number
+  int32_t probe = -1;     // >= 0: also return this token's probability in the unmasked row
 };
 
 struct Candidate {
@@ -164,8 +165,8 @@ struct CrossWeightsRequest {
 };
 
 struct Epilogue {
-  bool gelu = false;                // y = gelu(x W + b), the exact form with erf
-  const Rows* residual = nullptr;   // y = residual + (x W + b); may be y itself
+  bool gelu = false;               // y = gelu(x W + b), the exact form with erf
+  const Rows* residual = nullptr;  // y = residual + (x W + b); may be y itself
 };
 
 class Backend {
@@ -174,13 +175,14 @@ class Backend {
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  virtual std::string description() const = 0;  // for people: "CPU, 2 threads, AVX-512 VNNI"
-  virtual ComputeType compute_type() const = 0;  // never automatic
+  virtual std::string description() const = 0;                  // for people: "CPU, 2 threads, AVX-512 VNNI"
+  virtual ComputeType compute_type() const = 0;                 // never automatic
   virtual int windows_to_encode_together() const { return 1; }  // how many fill the device
 
   // --- weights; the views may be forgotten afterwards ---
-  // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value). A missing
-  // bias (nullptr) is zero. A convolution's weight [out, in, taps] is packed with its inputs in the order (tap, in).
+  // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value).
+  // A missing bias (nullptr) is zero. A convolution's weight [out, in, taps] is packed with its inputs in the
+  // order (tap, in).
   struct MatrixPart {
     const TensorView* weight;
     const TensorView* bias;
@@ -199,24 +201,29 @@ class Backend {
   // --- operations ---
   void linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue = {});
 
-  // 1-D convolution with 3 taps and padding 1, then GELU, over one window. x holds one zero row, the frames, one zero
-  // row. y row t = gelu(W . x[t * stride .. t * stride + 2] + b), plus addend row t where one is given.
+  // 1-D convolution with 3 taps and padding 1, then GELU, over one window. x holds one zero row, the frames,
+  // one zero row. y row t = gelu(W . x[t * stride .. t * stride + 2] + b), plus addend row t where one is
+  // given.
   void convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride, const Rows* addend);
 
   void layer_norm(const Norm& norm, const Rows& x, const Rows& y);  // epsilon 1e-5; y may be x
 
-  // Full attention inside each window. qkv rows: query, key, value side by side (3 x width); windows follow each other.
+  // Full attention inside each window. qkv rows: query, key, value side by side (3 x width); windows follow
+  // each other.
   void attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows);
 
   // Stores one window's keys and values (rows of 2 x width: key, value) for one layer.
   void store_cross(CrossCache& cache, int layer, int window, const Rows& kv);
 
-  // Appends each row's key and value at its slot and position, then attends to positions 0..position of that slot.
-  void attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows, const Rows& out);
-  void attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows, const Rows& out,
-                    const CrossWeightsRequest* weights = nullptr);
+  // Appends each row's key and value at its slot and position, then attends to positions 0..position of that
+  // slot.
+  void attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
+                   const Rows& out);
+  void attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows,
+                    const Rows& out, const CrossWeightsRequest* weights = nullptr);
 
-  // Copies the first `positions` positions of all layers from one slot to another (beam search, shared prompts).
+  // Copies the first `positions` positions of all layers from one slot to another (beam search, shared
+  // prompts).
   void copy_slot(SelfCache& cache, int from, int to, int positions);
 
   // out row i = table[token] + positions[position].
@@ -239,18 +246,21 @@ class Backend {
   virtual void do_read(const Rows& from, std::span<float> to) = 0;
   virtual void do_fill_zero(const Rows& rows) = 0;
   virtual void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) = 0;
-  virtual void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride, const Rows* addend) = 0;
+  virtual void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride,
+                           const Rows* addend) = 0;
   virtual void do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) = 0;
   virtual void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) = 0;
   virtual void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) = 0;
   virtual void do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                               const Rows& out) = 0;
-  virtual void do_attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows,
-                               const Rows& out, const CrossWeightsRequest* weights) = 0;
+  virtual void do_attend_cross(const CrossCache& cache, int layer, const Rows& q,
+                               std::span<const DecodeRow> rows, const Rows& out,
+                               const CrossWeightsRequest* weights) = 0;
   virtual void do_copy_slot(SelfCache& cache, int from, int to, int positions) = 0;
   virtual void do_embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows,
                         const Rows& out) = 0;
-  virtual std::vector<SampleResult> do_sample(const Rows& logits, std::span<const SampleRequest> requests) = 0;
+  virtual std::vector<SampleResult> do_sample(const Rows& logits,
+                                              std::span<const SampleRequest> requests) = 0;
 };
 
 }  // namespace sotto

@@ -7,8 +7,9 @@
 
 namespace sotto {
 
-// A fixed set of threads for short, frequent parallel loops (a decoding step has dozens). Workers spin briefly
-// between loops, then sleep. Several threads may call parallel_for; the loops then run one after the other.
+// A fixed set of threads for short, frequent parallel loops (a decoding step has dozens). Workers spin
+// briefly between loops, then sleep. Several threads may call parallel_for; the loops then run one after the
+// other.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);  // the calling thread counts as one of them
@@ -18,8 +19,8 @@ class ThreadPool {
 
   int size() const noexcept;
 
-  // Runs body(task) once for every task in [0, tasks), in any order, on any thread. Which thread runs a task never
-  // changes its result, so callers must not make the split depend on size(). The body must not throw.
+  // Runs body(task) once for every task in [0, tasks), in any order, on any thread. Which thread runs a task
+  // never changes its result, so callers must not make the split depend on size(). The body must not throw.
   void parallel_for(size_t tasks, FunctionRef<void(size_t task)> body);
 
  private:

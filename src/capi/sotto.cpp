@@ -1,6 +1,4 @@
 // The C API over the engine. Every call that can fail is guarded: no exception crosses the border.
-#include <sotto/sotto.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +23,7 @@
 #include "model/convert.h"
 #include "model/store.h"
 #include "output/writers.h"
+#include <sotto/sotto.h>
 
 struct sotto_options {
   sotto::Options values;
@@ -37,7 +36,8 @@ struct sotto_options {
 };
 
 struct sotto_model {
-  sotto_model(const sotto::Options& options, const std::string& device_origin) : model(options, device_origin) {}
+  sotto_model(const sotto::Options& options, const std::string& device_origin)
+      : model(options, device_origin) {}
   sotto::LoadedModel model;
 };
 
@@ -57,15 +57,24 @@ std::string& last_error() {
 
 sotto_status status_of(ErrorCode code) {
   switch (code) {
-    case ErrorCode::usage: return SOTTO_ERROR_USAGE;
-    case ErrorCode::io: return SOTTO_ERROR_IO;
-    case ErrorCode::bad_model: return SOTTO_ERROR_MODEL;
-    case ErrorCode::bad_audio: return SOTTO_ERROR_AUDIO;
-    case ErrorCode::unsupported: return SOTTO_ERROR_UNSUPPORTED;
-    case ErrorCode::out_of_memory: return SOTTO_ERROR_MEMORY;
-    case ErrorCode::cancelled: return SOTTO_CANCELLED;
-    case ErrorCode::device: return SOTTO_ERROR_DEVICE;
-    case ErrorCode::internal: return SOTTO_ERROR_INTERNAL;
+    case ErrorCode::usage:
+      return SOTTO_ERROR_USAGE;
+    case ErrorCode::io:
+      return SOTTO_ERROR_IO;
+    case ErrorCode::bad_model:
+      return SOTTO_ERROR_MODEL;
+    case ErrorCode::bad_audio:
+      return SOTTO_ERROR_AUDIO;
+    case ErrorCode::unsupported:
+      return SOTTO_ERROR_UNSUPPORTED;
+    case ErrorCode::out_of_memory:
+      return SOTTO_ERROR_MEMORY;
+    case ErrorCode::cancelled:
+      return SOTTO_CANCELLED;
+    case ErrorCode::device:
+      return SOTTO_ERROR_DEVICE;
+    case ErrorCode::internal:
+      return SOTTO_ERROR_INTERNAL;
   }
   return SOTTO_ERROR_INTERNAL;
 }
@@ -141,10 +150,11 @@ sotto::TranscribeCallbacks wrap(const sotto_callbacks* given) {
   return callbacks;
 }
 
-sotto_status run(sotto_model* model, sotto::AudioSource& audio, const char* name, const sotto::Options& options,
-                 const sotto_callbacks* callbacks, sotto_result** out) {
+sotto_status run(sotto_model* model, sotto::AudioSource& audio, const char* name,
+                 const sotto::Options& options, const sotto_callbacks* callbacks, sotto_result** out) {
   auto result = std::make_unique<sotto_result>();
-  result->transcript = sotto::transcribe(model->model, audio, options, wrap(callbacks), sotto::input_identity(name));
+  result->transcript =
+      sotto::transcribe(model->model, audio, options, wrap(callbacks), sotto::input_identity(name));
   result->transcript.file = name;
   result->transcript.version = SOTTO_VERSION;
   const bool complete = result->transcript.complete;
@@ -164,9 +174,15 @@ sotto::Options options_or_defaults(const sotto_options* options) {
 
 extern "C" {
 
-const char* sotto_version(void) { return SOTTO_VERSION; }
-const char* sotto_last_error(void) { return last_error().c_str(); }
-void sotto_free(char* text) { std::free(text); }
+const char* sotto_version(void) {
+  return SOTTO_VERSION;
+}
+const char* sotto_last_error(void) {
+  return last_error().c_str();
+}
+void sotto_free(char* text) {
+  std::free(text);
+}
 
 void sotto_set_log(sotto_log_callback callback, void* user) {
   guard([&] {
@@ -181,7 +197,9 @@ void sotto_set_log(sotto_log_callback callback, void* user) {
   });
 }
 
-size_t sotto_option_count(void) { return sotto::option_specs().size(); }
+size_t sotto_option_count(void) {
+  return sotto::option_specs().size();
+}
 
 sotto_status sotto_option_at(size_t index, sotto_option_info* out) {
   return guard([&] {
@@ -190,8 +208,8 @@ sotto_status sotto_option_at(size_t index, sotto_option_info* out) {
     if (index >= texts.size())
       throw Error(ErrorCode::usage, "there is no option {}; there are {}", index, texts.size());
     const OptionTexts& text = texts[index];
-    *out = {text.name.c_str(), text.group.c_str(), text.type, text.default_value.c_str(), text.choices.c_str(),
-            text.help.c_str()};
+    *out = {text.name.c_str(),          text.group.c_str(),   text.type,
+            text.default_value.c_str(), text.choices.c_str(), text.help.c_str()};
     return SOTTO_OK;
   });
 }
@@ -204,7 +222,9 @@ sotto_status sotto_options_new(sotto_options** out) {
   });
 }
 
-void sotto_options_free(sotto_options* options) { delete options; }
+void sotto_options_free(sotto_options* options) {
+  delete options;
+}
 
 sotto_status sotto_options_set(sotto_options* options, const char* name, const char* value) {
   return guard([&] {
@@ -250,9 +270,15 @@ sotto_status sotto_model_open(const sotto_options* options, sotto_model** out) {
   });
 }
 
-void sotto_model_close(sotto_model* model) { delete model; }
-const char* sotto_model_name(const sotto_model* model) { return model == nullptr ? "" : model->model.name().c_str(); }
-const char* sotto_model_device(const sotto_model* model) { return model == nullptr ? "" : model->model.device_line().c_str(); }
+void sotto_model_close(sotto_model* model) {
+  delete model;
+}
+const char* sotto_model_name(const sotto_model* model) {
+  return model == nullptr ? "" : model->model.name().c_str();
+}
+const char* sotto_model_device(const sotto_model* model) {
+  return model == nullptr ? "" : model->model.device_line().c_str();
+}
 int sotto_model_is_demonstration(const sotto_model* model) {
   return model != nullptr && model->model.demonstration() ? 1 : 0;
 }
@@ -281,7 +307,9 @@ sotto_status sotto_transcribe_samples(sotto_model* model, const float* samples, 
   });
 }
 
-void sotto_result_free(sotto_result* result) { delete result; }
+void sotto_result_free(sotto_result* result) {
+  delete result;
+}
 
 size_t sotto_result_segment_count(const sotto_result* result) {
   return result == nullptr ? 0 : result->transcript.segments.size();
@@ -309,7 +337,9 @@ int sotto_result_is_complete(const sotto_result* result) {
   return result != nullptr && result->transcript.complete ? 1 : 0;
 }
 
-size_t sotto_output_format_count(void) { return sotto::writers().size(); }
+size_t sotto_output_format_count(void) {
+  return sotto::writers().size();
+}
 const char* sotto_output_format(size_t index) {  // the table holds string literals
   return index < sotto::writers().size() ? sotto::writers()[index].format.data() : nullptr;
 }
@@ -326,7 +356,8 @@ sotto_status sotto_result_write(const sotto_result* result, const char* format, 
     const sotto::Writer* writer = sotto::find_writer(format);
     if (writer == nullptr) {
       std::string known;
-      for (const sotto::Writer& each : sotto::writers()) known += (known.empty() ? "" : ", ") + std::string(each.format);
+      for (const sotto::Writer& each : sotto::writers())
+        known += (known.empty() ? "" : ", ") + std::string(each.format);
       throw Error(ErrorCode::usage, "there is no output format '{}'; there are {}", format, known);
     }
     std::ostringstream text;
@@ -347,8 +378,8 @@ sotto_status sotto_devices(const sotto_options* options, int refresh, char** out
   });
 }
 
-sotto_status sotto_doctor(const sotto_options* options, int refresh, void (*on_step)(const char* step, void* user),
-                          void* user, char** out) {
+sotto_status sotto_doctor(const sotto_options* options, int refresh,
+                          void (*on_step)(const char* step, void* user), void* user, char** out) {
   return guard([&] {
     require(out, "out");
     const sotto::Options values = options_or_defaults(options);
@@ -358,7 +389,8 @@ sotto_status sotto_doctor(const sotto_options* options, int refresh, void (*on_s
     const sotto::Detection detection =
         sotto::detect_devices({.probe_timeout = sotto::probe_timeout(values), .refresh = refresh != 0});
     const sotto::SelfTestCache cache(sotto::default_self_test_cache());
-    *out = copy_text(doctor_json(examine(detection, sotto::built_in_backends(), cache, values.threads, step)));
+    *out =
+        copy_text(doctor_json(examine(detection, sotto::built_in_backends(), cache, values.threads, step)));
     return SOTTO_OK;
   });
 }
@@ -401,7 +433,8 @@ sotto_status sotto_convert(const char* from, const char* to, const char* type) {
     require(type, "type");
     const std::string_view name = type;
     if (name != "float32" && name != "float16" && name != "bfloat16")
-      throw Error(ErrorCode::usage, "a model is converted to float32, float16 or bfloat16, not to '{}'", name);
+      throw Error(ErrorCode::usage, "a model is converted to float32, float16 or bfloat16, not to '{}'",
+                  name);
     const sotto::DType dtype = name == "float32"   ? sotto::DType::f32
                                : name == "float16" ? sotto::DType::f16
                                                    : sotto::DType::bf16;

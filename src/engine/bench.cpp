@@ -4,9 +4,10 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/peak.h"
@@ -28,8 +29,10 @@ struct NamedShape {
 
 ModelConfig official(int width, int layers, int vocabulary, int mel_bins = 80, int decoder_layers = 0) {
   const int heads = width / 64;
-  return {mel_bins, 1500, 448, width, vocabulary, layers, heads, 4 * width,
-          decoder_layers > 0 ? decoder_layers : layers, heads, 4 * width};
+  return {mel_bins, 1500,       448,
+          width,    vocabulary, layers,
+          heads,    4 * width,  decoder_layers > 0 ? decoder_layers : layers,
+          heads,    4 * width};
 }
 
 const std::array<NamedShape, 7>& shapes() {
@@ -48,7 +51,8 @@ std::vector<NamedShape> chosen_shapes(std::string_view names) {
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(name.size() + 1, names.size()));
-    const auto found = std::find_if(shapes().begin(), shapes().end(), [&](const auto& s) { return s.name == name; });
+    const auto found =
+        std::find_if(shapes().begin(), shapes().end(), [&](const auto& s) { return s.name == name; });
     if (found == shapes().end()) {
       std::string known;
       for (const NamedShape& shape : shapes()) known += (known.empty() ? "" : ", ") + std::string(shape.name);
@@ -59,8 +63,9 @@ std::vector<NamedShape> chosen_shapes(std::string_view names) {
   return chosen;
 }
 
-// Random float16 weights of about the size that real ones have. All tensors read the same block: speed does not depend
-// on the values, and a block is quicker to make than a model. (Packing copies them, so the caches see the full size.)
+// Random float16 weights of about the size that real ones have. All tensors read the same block: speed does
+// not depend on the values, and a block is quicker to make than a model. (Packing copies them, so the caches
+// see the full size.)
 class RandomWeights final : public Region {
  public:
   explicit RandomWeights(size_t largest_tensor) : values_(largest_tensor) {
@@ -85,8 +90,8 @@ Checkpoint random_checkpoint(const ModelConfig& config) {
   checkpoint.source = "random weights";
   checkpoint.config = config;
   for (const auto& spec : specs)
-    checkpoint.tensors[spec.name] = {DType::f16, spec.shape,
-                                     weights->bytes().first(tensor_bytes(DType::f16, spec.shape)), {}, weights};
+    checkpoint.tensors[spec.name] = {
+        DType::f16, spec.shape, weights->bytes().first(tensor_bytes(DType::f16, spec.shape)), {}, weights};
   return checkpoint;
 }
 
@@ -116,13 +121,20 @@ double best_seconds(int most_runs, double most_seconds, Body body) {
 Json result(std::string_view shape, std::string_view stage, ComputeType type, double seconds, double work,
             std::string_view unit, double ceiling) {
   const double achieved = work / seconds / 1e9;
-  return {{"shape", shape}, {"stage", stage}, {"type", compute_type_name(type)}, {"milliseconds", seconds * 1e3},
-          {"achieved", achieved}, {"unit", unit}, {"ceiling", ceiling}, {"fraction", achieved / ceiling}};
+  return {{"shape", shape},
+          {"stage", stage},
+          {"type", compute_type_name(type)},
+          {"milliseconds", seconds * 1e3},
+          {"achieved", achieved},
+          {"unit", unit},
+          {"ceiling", ceiling},
+          {"fraction", achieved / ceiling}};
 }
 
 }  // namespace
 
-std::string run_bench(const Options& options, std::string_view names, FunctionRef<void(const std::string&)> on_step) {
+std::string run_bench(const Options& options, std::string_view names,
+                      FunctionRef<void(const std::string&)> on_step) {
   const std::vector<NamedShape> wanted = chosen_shapes(names);
   if (const auto kind = parse_device_name(options.device).kind; kind && *kind != DeviceKind::cpu)
     throw Error(ErrorCode::unsupported, "the benchmark measures the CPU alone, not '{}'", options.device);
@@ -131,12 +143,14 @@ std::string run_bench(const Options& options, std::string_view names, FunctionRe
 
   on_step("measuring what the machine can do");
   const CpuPeaks peaks = measure_cpu_peaks(options.threads);
-  const double f32_peak = peaks.float_operations_per_second / 1e9, int8_peak = peaks.int8_operations_per_second / 1e9,
+  const double f32_peak = peaks.float_operations_per_second / 1e9,
+               int8_peak = peaks.int8_operations_per_second / 1e9,
                read_peak = peaks.read_bytes_per_second / 1e9;
   const int threads = options.threads > 0 ? options.threads : cpu_features().physical_cores;
-  Json document{{"machine", {{"cpu", cpu_features().name}, {"isa", cpu_isas().front()}, {"threads", threads}}},
-                {"ceilings", {{"f32_gflops", f32_peak}, {"int8_gops", int8_peak}, {"read_gb_s", read_peak}}},
-                {"results", Json::array()}};
+  Json document{
+      {"machine", {{"cpu", cpu_features().name}, {"isa", cpu_isas().front()}, {"threads", threads}}},
+      {"ceilings", {{"f32_gflops", f32_peak}, {"int8_gops", int8_peak}, {"read_gb_s", read_peak}}},
+      {"results", Json::array()}};
 
   for (const NamedShape& shape : wanted) {
     const ModelConfig& config = shape.config;
@@ -145,7 +159,8 @@ std::string run_bench(const Options& options, std::string_view names, FunctionRe
       on_step(fmt::format("{} in {}", shape.name, compute_type_name(type)));
       const auto backend = make_cpu_backend({.compute_type = type, .threads = options.threads});
       std::unique_ptr<Network> network;
-      const double loading = best_seconds(1, 0, [&] { network = std::make_unique<Network>(*backend, checkpoint); });
+      const double loading =
+          best_seconds(1, 0, [&] { network = std::make_unique<Network>(*backend, checkpoint); });
       Session session(*network, 1, 1);
       std::vector<float> mel(static_cast<size_t>(network->mel_frames() * config.mel_bins));
       std::minstd_rand random(2);

@@ -44,14 +44,16 @@ TokenId language_of(const Tokenizer& tokenizer, std::string_view wanted) {
   if (const auto token = tokenizer.language_token(*code)) return *token;
   std::string known;
   for (const auto& language : tokenizer.languages()) known += (known.empty() ? "" : ", ") + language.code;
-  throw Error(ErrorCode::unsupported, "this model does not know the language '{}'; it knows {}", wanted, known);
+  throw Error(ErrorCode::unsupported, "this model does not know the language '{}'; it knows {}", wanted,
+              known);
 }
 
 TokenId task_of(const LoadedModel& model, const std::string& task) {
   const Tokenizer& tokenizer = model.tokenizer();
   if (task == "translate" && !model.can_translate())
-    throw Error(ErrorCode::unsupported, "the model {} cannot translate: {}", model.name(),
-                tokenizer.multilingual() ? "it was trained to transcribe only" : "it understands English only");
+    throw Error(
+        ErrorCode::unsupported, "the model {} cannot translate: {}", model.name(),
+        tokenizer.multilingual() ? "it was trained to transcribe only" : "it understands English only");
   if (!tokenizer.multilingual()) return SpecialTokens::none;
   return task == "translate" ? tokenizer.special().translate : tokenizer.special().transcribe;
 }
@@ -63,7 +65,8 @@ std::vector<TokenId> suppressed_tokens(const LoadedModel& model, std::string_vie
   for (const std::string_view item : split_list(list)) {
     const auto token = parse<TokenId>(item);
     if (!token || *token < -1 || *token >= tokenizer.size())
-      throw Error(ErrorCode::usage, "option 'suppress-tokens' takes token ids below {}, separated by commas, not '{}'",
+      throw Error(ErrorCode::usage,
+                  "option 'suppress-tokens' takes token ids below {}, separated by commas, not '{}'",
                   tokenizer.size(), item);
     if (*token >= 0) {
       tokens.push_back(*token);
@@ -95,7 +98,8 @@ std::vector<double> temperatures_of(std::string_view list) {
   for (const std::string_view item : split_list(list)) {
     const auto value = parse<double>(item);
     if (!value || !(*value >= 0) || *value > 10)
-      throw Error(ErrorCode::usage, "option 'temperature' takes numbers from 0 to 10, separated by commas, not '{}'", item);
+      throw Error(ErrorCode::usage,
+                  "option 'temperature' takes numbers from 0 to 10, separated by commas, not '{}'", item);
     temperatures.push_back(*value);
   }
   if (temperatures.empty()) throw Error(ErrorCode::usage, "option 'temperature' needs at least one number");
@@ -147,7 +151,8 @@ DecodingPlan::DecodingPlan(const LoadedModel& model, const Options& options)
   initial_prompt_ = spoken(tokenizer_, options.initial_prompt);
   hotwords_ = spoken(tokenizer_, options.hotwords);
   prefix_ = spoken(tokenizer_, options.prefix);
-  if (!prefix_.empty() && search.timestamps) prefix_.insert(prefix_.begin(), tokenizer_.special().first_timestamp);
+  if (!prefix_.empty() && search.timestamps)
+    prefix_.insert(prefix_.begin(), tokenizer_.special().first_timestamp);
   prompt_room_ = static_cast<size_t>(model.network().config().text_positions) / 2 - 1;
   context_room_ = options.max_context < 0 ? prompt_room_ : static_cast<size_t>(options.max_context);
 }
@@ -164,7 +169,8 @@ std::vector<TokenId> DecodingPlan::prompt(std::span<const TokenId> context) cons
   return prompt;
 }
 
-WindowRequest DecodingPlan::request(std::vector<float> mel, std::span<const TokenId> context, bool first) const {
+WindowRequest DecodingPlan::request(std::vector<float> mel, std::span<const TokenId> context,
+                                    bool first) const {
   WindowRequest request = base_;
   request.mel = std::move(mel);
   request.search.prompt = prompt(context);

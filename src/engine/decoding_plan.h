@@ -14,11 +14,13 @@ class DecodingPlan {
   // Throws Error(usage) or Error(unsupported) for a wish that makes no sense or that the model cannot fulfil.
   DecodingPlan(const LoadedModel& model, const Options& options);
 
-  // The request for one window. `context` is the text before it; `first` says whether it opens the transcript.
+  // The request for one window. `context` is the text before it; `first` says whether it opens the
+  // transcript.
   WindowRequest request(std::vector<float> mel, std::span<const TokenId> context, bool first) const;
 
   bool language_is_open() const noexcept { return open_language_; }
-  std::vector<TokenId> opening_context() const;  // the initial prompt, where it is not carried to every window
+  std::vector<TokenId> opening_context()
+      const;  // the initial prompt, where it is not carried to every window
 
  private:
   std::vector<TokenId> prompt(std::span<const TokenId> context) const;

@@ -8,6 +8,7 @@
 #include "device/self_test.h"
 #include "model/convert.h"
 #include "model/store.h"
+#include "platform/mapped_file.h"
 
 namespace sotto {
 namespace {
@@ -26,9 +27,9 @@ Catalogue catalogue_for(const Options& options) {
 
 OpenedDevice open_chosen(const Options& options, const std::string& origin) {
   const SelfTestCache cache(default_self_test_cache());
-  OpenedDevice opened =
-      open_device(request_of(options, origin), catalogue_for(options), built_in_backends(),
-                  [&](const Device& device, Backend& backend) { return check_trust(device, backend, cache); });
+  OpenedDevice opened = open_device(
+      request_of(options, origin), catalogue_for(options), built_in_backends(),
+      [&](const Device& device, Backend& backend) { return check_trust(device, backend, cache); });
   for (const DeviceNote& note : opened.notes) log_message(note.level, note.text);
   return opened;
 }
@@ -47,11 +48,14 @@ LoadedModel::LoadedModel(const Options& options, const std::string& device_origi
   network_ = std::make_unique<Network>(*backend_, checkpoint);
   tokenizer_ = std::make_unique<Tokenizer>(std::move(checkpoint.vocabulary));
   generation_ = std::move(checkpoint.generation);
+  checkpoint.tensors.clear();
+  release_freed_memory();  // reading a large vocabulary leaves much behind
   scheduler_ = std::make_unique<Scheduler>(*network_, *tokenizer_, options.batch_size);
 }
 
 bool LoadedModel::can_translate() const noexcept {
-  // large-v3-turbo and the distilled models, which have lost most of their decoder, were not trained to translate.
+  // large-v3-turbo and the distilled models, which have lost most of their decoder, were not trained to
+  // translate.
   const ModelConfig& config = network_->config();
   const bool shortened = config.decoder_layers * 2 < config.encoder_layers;
   return tokenizer_->multilingual() && tokenizer_->special().translate != SpecialTokens::none && !shortened;

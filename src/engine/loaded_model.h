@@ -12,11 +12,12 @@
 
 namespace sotto {
 
-// A model that is ready to work on a device. Any number of threads may share one; their device work takes turns.
+// A model that is ready to work on a device. Any number of threads may share one; their device work takes
+// turns.
 class LoadedModel {
  public:
-  // Uses model, device, fallback, probe_timeout, compute_type, threads and batch_size. `device_origin` says, for people,
-  // who asked for the device. What was passed over on the way goes to the log.
+  // Uses model, device, fallback, probe_timeout, compute_type, threads and batch_size. `device_origin` says,
+  // for people, who asked for the device. What was passed over on the way goes to the log.
   explicit LoadedModel(const Options& options, const std::string& device_origin = {});
 
   const std::string& name() const noexcept { return name_; }
@@ -26,7 +27,9 @@ class LoadedModel {
   ComputeType compute_type() const { return backend_->compute_type(); }
   std::string device() const { return backend_->description(); }
   // Kind, name, architecture, compute type, driver, why this one: name and value.
-  const std::vector<std::pair<std::string, std::string>>& device_record() const noexcept { return device_record_; }
+  const std::vector<std::pair<std::string, std::string>>& device_record() const noexcept {
+    return device_record_;
+  }
 
   const Network& network() const noexcept { return *network_; }
   const Tokenizer& tokenizer() const noexcept { return *tokenizer_; }
@@ -34,7 +37,8 @@ class LoadedModel {
 
   bool can_translate() const noexcept;
 
-  // Decoder heads whose attention follows the audio: the model's own list, else all of the upper half of the layers.
+  // Decoder heads whose attention follows the audio: the model's own list, else all of the upper half of the
+  // layers.
   std::vector<std::pair<int, int>> alignment_heads() const;
 
   // All device work goes through it.

@@ -17,11 +17,20 @@ Json to_json(const Word& word) {
 Json to_json(const Segment& s) {
   Json words = Json::array();
   for (const Word& word : s.words) words.push_back(to_json(word));
-  return {{"start", s.start}, {"end", s.end}, {"text", s.text}, {"tokens", s.tokens}, {"words", words},
-          {"language", s.language}, {"temperature", s.temperature}, {"logprob", s.average_log_probability},
-          {"ratio", s.compression_ratio}, {"silence", s.no_speech_probability},
-          {"language_probability", s.trust.language_probability}, {"attempts", s.trust.attempts},
-          {"uncovered", s.trust.uncovered_speech}, {"suspect", s.trust.suspect}};
+  return {{"start", s.start},
+          {"end", s.end},
+          {"text", s.text},
+          {"tokens", s.tokens},
+          {"words", words},
+          {"language", s.language},
+          {"temperature", s.temperature},
+          {"logprob", s.average_log_probability},
+          {"ratio", s.compression_ratio},
+          {"silence", s.no_speech_probability},
+          {"language_probability", s.trust.language_probability},
+          {"attempts", s.trust.attempts},
+          {"uncovered", s.trust.uncovered_speech},
+          {"suspect", s.trust.suspect}};
 }
 
 Segment segment_from(const Json& json) {
@@ -31,8 +40,8 @@ Segment segment_from(const Json& json) {
   json.at("text").get_to(s.text);
   json.at("tokens").get_to(s.tokens);
   for (const Json& word : json.at("words"))
-    s.words.push_back({word.at("text").get<std::string>(), word.at("start").get<double>(), word.at("end").get<double>(),
-                       word.at("probability").get<double>()});
+    s.words.push_back({word.at("text").get<std::string>(), word.at("start").get<double>(),
+                       word.at("end").get<double>(), word.at("probability").get<double>()});
   json.at("language").get_to(s.language);
   json.at("temperature").get_to(s.temperature);
   json.at("logprob").get_to(s.average_log_probability);
@@ -48,9 +57,14 @@ Segment segment_from(const Json& json) {
 Json to_json(const ResumePoint& point) {
   Json segments = Json::array();
   for (const Segment& segment : point.segments) segments.push_back(to_json(segment));
-  return {{"position", point.position}, {"context", point.context}, {"language", point.language},
-          {"code", point.language_code}, {"probability", point.language_probability}, {"heard", point.windows_heard},
-          {"spoken_until", point.last_speech_end}, {"segments", segments}};
+  return {{"position", point.position},
+          {"context", point.context},
+          {"language", point.language},
+          {"code", point.language_code},
+          {"probability", point.language_probability},
+          {"heard", point.windows_heard},
+          {"spoken_until", point.last_speech_end},
+          {"segments", segments}};
 }
 
 // The state of this line, and its segments behind those of the lines before.
@@ -89,7 +103,8 @@ ResumeLog::ResumeLog(std::filesystem::path path, std::string fingerprint, bool r
   for (const std::string& line : kept_lines_) file_ << line << '\n';
   file_.flush();
   if (!file_)
-    log(LogLevel::warning, "{}: cannot be written, so this run cannot be resumed if it is interrupted", path_.string());
+    log(LogLevel::warning, "{}: cannot be written, so this run cannot be resumed if it is interrupted",
+        path_.string());
 }
 
 void ResumeLog::load() {
@@ -97,8 +112,10 @@ void ResumeLog::load() {
   std::string line;
   if (!std::getline(old, line)) return;
   const Json head = Json::parse(line, nullptr, false);
-  if (!head.is_object() || head.value("sotto_resume", 0) != 1 || head.value("fingerprint", "") != fingerprint_) {
-    log(LogLevel::warning, "the interrupted run had another input, model or options: starting from the beginning");
+  if (!head.is_object() || head.value("sotto_resume", 0) != 1 ||
+      head.value("fingerprint", "") != fingerprint_) {
+    log(LogLevel::warning,
+        "the interrupted run had another input, model or options: starting from the beginning");
     return;
   }
   ResumePoint point;

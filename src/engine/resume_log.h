@@ -26,8 +26,8 @@ struct ResumePoint {
 // What tells one input from another: the absolute path, size and time of a file; empty for a stream.
 std::string input_identity(const std::string& path);
 
-// A file that grows by a line per window, so that work survives a kill at any moment: a line that was cut off is as if
-// it had not been written.
+// A file that grows by a line per window, so that work survives a kill at any moment: a line that was cut off
+// is as if it had not been written.
 class ResumeLog {
  public:
   // `fingerprint` says what is being transcribed and how; a log of something else is not continued.

@@ -18,7 +18,9 @@ void give_back(std::vector<int>& free, int number) {
   free.insert(std::lower_bound(free.begin(), free.end(), number, std::greater<>()), number);
 }
 
-Error cancelled_error() { return {ErrorCode::cancelled, "the work was stopped before its end"}; }
+Error cancelled_error() {
+  return {ErrorCode::cancelled, "the work was stopped before its end"};
+}
 
 }  // namespace
 
@@ -38,7 +40,8 @@ struct Scheduler::Item {
   bool is_cancelled() const { return cancelled && *cancelled; }
 };
 
-bool Scheduler::ByPriority::operator()(const std::unique_ptr<Item>& a, const std::unique_ptr<Item>& b) const noexcept {
+bool Scheduler::ByPriority::operator()(const std::unique_ptr<Item>& a,
+                                       const std::unique_ptr<Item>& b) const noexcept {
   return std::pair(a->priority, a->arrival) < std::pair(b->priority, b->arrival);
 }
 
@@ -76,7 +79,8 @@ void Scheduler::run() {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stopping_ || !pending_.empty() || !active_.empty(); });
       if (stopping_) {
-        for (const auto& item : pending_) item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+        for (const auto& item : pending_)
+          item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
         pending_.clear();
         break;
       }
@@ -103,7 +107,9 @@ void Scheduler::admit() {
   while (!pending_.empty()) {
     const Item& next = **pending_.begin();
     if (next.is_cancelled()) {
-      pending_.extract(pending_.begin()).value()->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+      pending_.extract(pending_.begin())
+          .value()
+          ->promise.set_exception(std::make_exception_ptr(cancelled_error()));
       continue;
     }
     const int slots = next.request.slots();
@@ -133,8 +139,8 @@ void Scheduler::encode_admitted() {
   for (const auto& item : active_) {
     if (item->job) continue;
     item->request.mel = {};  // encoded: no longer needed
-    item->job = std::make_unique<WindowJob>(tokenizer_, network_.config(), std::move(item->request), item->slots,
-                                            item->window);
+    item->job = std::make_unique<WindowJob>(tokenizer_, network_.config(), std::move(item->request),
+                                            item->slots, item->window);
   }
 }
 

@@ -13,9 +13,9 @@
 
 namespace sotto {
 
-// The one thread that works on a model's device. It takes windows from any number of transcriptions, encodes them
-// together and decodes them side by side: when one is finished the next one takes its place (continuous batching). What
-// a window's result is does not depend on what else is being decoded.
+// The one thread that works on a model's device. It takes windows from any number of transcriptions, encodes
+// them together and decodes them side by side: when one is finished the next one takes its place (continuous
+// batching). What a window's result is does not depend on what else is being decoded.
 class Scheduler {
  public:
   // At most `batch` windows at a time.
@@ -24,8 +24,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // A lower priority number goes first; equal ones in the order of their arrival. Once *cancelled is true the window is
-  // given up at the next decoding step, and the future throws Error(cancelled).
+  // A lower priority number goes first; equal ones in the order of their arrival. Once *cancelled is true the
+  // window is given up at the next decoding step, and the future throws Error(cancelled).
   std::future<WindowResult> submit(WindowRequest request, int priority,
                                    std::shared_ptr<const std::atomic<bool>> cancelled);
 
@@ -38,9 +38,9 @@ class Scheduler {
   };
 
   void run();
-  void admit();           // pending windows for which there is room
+  void admit();  // pending windows for which there is room
   void encode_admitted();
-  void step();            // one decoder call for all active windows
+  void step();  // one decoder call for all active windows
   void retire(Item& item);
   void drop_cancelled();
   void fail_active(const std::exception_ptr& error);

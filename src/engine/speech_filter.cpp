@@ -7,7 +7,7 @@ namespace sotto {
 namespace {
 
 // A region that goes on for longer is passed on in pieces (without a gap), so that memory stays bounded.
-constexpr double kLongestRegion = 120;
+constexpr double kLongestRegion = 30;
 
 VadOptions bounded(VadOptions options) {
   options.max_speech_duration = std::min(options.max_speech_duration, kLongestRegion);
@@ -17,7 +17,10 @@ VadOptions bounded(VadOptions options) {
 }  // namespace
 
 SpeechFilter::SpeechFilter(AudioSource& source, const VadOptions& options)
-    : source_(source), regions_(bounded(options)) {}
+    : source_(source),
+      regions_(bounded(options)),
+      kept_(static_cast<size_t>((kLongestRegion + options.min_silence_duration + 2 * options.speech_pad + 5) *
+                                kSampleRate)) {}
 
 void SpeechFilter::take(const SpeechRegion& region) {
   auto begin = static_cast<size_t>(std::llround(region.start * kSampleRate));
@@ -59,11 +62,9 @@ bool SpeechFilter::fetch_region() {
     }
     for (const SpeechRegion& region : finished) take(region);
 
-    // Sound before the earliest place where a region could still begin is not needed any more. What is kept must cover
-    // the longest region and its borders.
-    constexpr size_t kKept = static_cast<size_t>((kLongestRegion + 30) * kSampleRate);
-    if (input_.size() > kKept) {
-      const size_t surplus = input_.size() - kKept;
+    // What lies further back than the longest region with its borders is not needed any more.
+    if (input_.size() > kept_) {
+      const size_t surplus = input_.size() - kept_;
       input_.erase(input_.begin(), input_.begin() + static_cast<ptrdiff_t>(surplus));
       input_begin_ += surplus;
     }
@@ -107,10 +108,11 @@ std::vector<float> SpeechFilter::next_chunk(size_t max_samples) {
 
 const SpeechFilter::Passage& SpeechFilter::passage_at(double seconds, bool is_end) const {
   const double sample = seconds * kSampleRate;
-  const auto after = std::upper_bound(passages_.begin(), passages_.end(), sample, [&](double value, const Passage& p) {
-    const auto begin = static_cast<double>(p.begin);
-    return is_end ? value <= begin : value < begin;
-  });
+  const auto after =
+      std::upper_bound(passages_.begin(), passages_.end(), sample, [&](double value, const Passage& p) {
+        const auto begin = static_cast<double>(p.begin);
+        return is_end ? value <= begin : value < begin;
+      });
   return after == passages_.begin() ? passages_.front() : *(after - 1);
 }
 
@@ -123,7 +125,11 @@ double SpeechFilter::original_time(double seconds, bool is_end) const {
   return (static_cast<double>(passage.original) + kept) / kSampleRate;
 }
 
-double SpeechFilter::original_start(double seconds) const { return original_time(seconds, false); }
-double SpeechFilter::original_end(double seconds) const { return original_time(seconds, true); }
+double SpeechFilter::original_start(double seconds) const {
+  return original_time(seconds, false);
+}
+double SpeechFilter::original_end(double seconds) const {
+  return original_time(seconds, true);
+}
 
 }  // namespace sotto

@@ -31,16 +31,19 @@ VadOptions vad_options(const Options& options, bool batched) {
   vad.speech_pad = options.vad_speech_pad_ms / 1e3;
   if (options.vad_max_speech_duration_s > 0) vad.max_speech_duration = options.vad_max_speech_duration_s;
   // A region that is decoded on its own has to fit into a window.
-  if (batched) vad.max_speech_duration = std::min(vad.max_speech_duration, kWindowFrames / double{kMelFramesPerSecond});
+  if (batched)
+    vad.max_speech_duration = std::min(vad.max_speech_duration, kWindowFrames / double{kMelFramesPerSecond});
   return vad;
 }
 
 // What the checkpoint of a run must agree on with the run that continues it.
 std::string fingerprint_of(const LoadedModel& model, const Options& options, const std::string& identity) {
-  std::string text = identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
+  std::string text =
+      identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
   for (const OptionSpec& spec : option_specs()) {
-    constexpr std::array kWithoutEffect{"model",   "device",     "fallback",   "probe-timeout", "compute-type",
-                                        "threads", "batch-size", "checkpoint", "resume"};
+    constexpr std::array kWithoutEffect{"model",         "device",       "fallback",
+                                        "probe-timeout", "compute-type", "threads",
+                                        "batch-size",    "checkpoint",   "resume"};
     if (std::find(kWithoutEffect.begin(), kWithoutEffect.end(), spec.name) == kWithoutEffect.end())
       text += fmt::format("\n{}={}", spec.name, get_option(options, spec.name));
   }
@@ -56,10 +59,16 @@ double last_word_end(const std::vector<std::vector<TimedWord>>& words) {
 // One transcription on its way.
 class Transcription {
  public:
-  Transcription(LoadedModel& model, AudioSource& audio, const Options& options, const TranscribeCallbacks& callbacks,
-                const std::string& identity)
-      : model_(model), tokenizer_(model.tokenizer()), options_(options), callbacks_(callbacks), plan_(model, options),
-        mel_bins_(model.network().config().mel_bins), audio_(audio), total_(audio.duration().value_or(-1)),
+  Transcription(LoadedModel& model, AudioSource& audio, const Options& options,
+                const TranscribeCallbacks& callbacks, const std::string& identity)
+      : model_(model),
+        tokenizer_(model.tokenizer()),
+        options_(options),
+        callbacks_(callbacks),
+        plan_(model, options),
+        mel_bins_(model.network().config().mel_bins),
+        audio_(audio),
+        total_(audio.duration().value_or(-1)),
         context_(plan_.opening_context()) {
     if (options.vad) filter_.emplace(audio, vad_options(options, options.mode == "batched"));
     constexpr double kShortClip = 60;  // seconds; goes before the windows of longer files
@@ -153,7 +162,8 @@ class Transcription {
       if (!result) break;
       take_window(*result, chunks.front().offset, chunks.front().frames, chunks.front().loudness, true);
       context_ = plan_.opening_context();  // the chunks do not know of each other
-      const double done = chunks.front().offset + static_cast<double>(chunks.front().frames) / kMelFramesPerSecond;
+      const double done =
+          chunks.front().offset + static_cast<double>(chunks.front().frames) / kMelFramesPerSecond;
       chunks.pop_front();
       finish_window(++position_, done);
     }
@@ -223,15 +233,18 @@ class Transcription {
     WindowSplit split = split_window(tokenizer_, found.tokens, frames, keep_unfinished);
     std::vector<std::vector<TimedWord>> words;
     if (result.alignment)
-      words = time_words(tokenizer_, language_.code,
-                         {*result.alignment, aligned_start(result), frames, loudness, last_speech_end_ - offset},
-                         {options_.prepend_punctuations, options_.append_punctuations}, split.segments);
+      words =
+          time_words(tokenizer_, language_.code,
+                     {*result.alignment, aligned_start(result), frames, loudness, last_speech_end_ - offset},
+                     {options_.prepend_punctuations, options_.append_punctuations}, split.segments);
     words.resize(split.segments.size());
     if (const double spoken = last_word_end(words); !split.finished && !keep_unfinished && spoken > 0)
       split.advance = std::clamp(static_cast<int>(std::lround(spoken * kMelFramesPerSecond)), 1, frames);
-    for (size_t i = 0; i < split.segments.size(); ++i) add_segment(split.segments[i], words[i], offset, result);
+    for (size_t i = 0; i < split.segments.size(); ++i)
+      add_segment(split.segments[i], words[i], offset, result);
 
-    const bool forget = !options_.condition_on_previous_text || result.temperature > options_.prompt_reset_on_temperature;
+    const bool forget =
+        !options_.condition_on_previous_text || result.temperature > options_.prompt_reset_on_temperature;
     if (forget || repeats_itself(transcript_.segments)) context_.clear();
     return split.advance;
   }
@@ -268,7 +281,8 @@ class Transcription {
     segment.tokens = piece.tokens;
     for (const TimedWord& word : words) {
       const double start = input_start(offset + word.start);
-      segment.words.push_back({word.text, start, std::max(start, input_end(offset + word.end)), word.probability});
+      segment.words.push_back(
+          {word.text, start, std::max(start, input_end(offset + word.end)), word.probability});
     }
     segment.language = options_.multilingual && !spoken_.code.empty() ? spoken_.code : language_.code;
     segment.temperature = result.temperature;
@@ -288,7 +302,8 @@ class Transcription {
     context_.insert(context_.end(), tokens.begin(), tokens.end());
     // Only the end of the context is ever used; a long file must not keep all of it.
     const auto most = static_cast<size_t>(model_.network().config().text_positions);
-    if (context_.size() > most) context_.erase(context_.begin(), context_.end() - static_cast<ptrdiff_t>(most));
+    if (context_.size() > most)
+      context_.erase(context_.begin(), context_.end() - static_cast<ptrdiff_t>(most));
   }
 
   // --- bookkeeping ---
@@ -296,13 +311,15 @@ class Transcription {
   double input_end(double seconds) const { return filter_ ? filter_->original_end(seconds) : seconds; }
 
   void set_duration(double seconds) {
-    transcript_.duration = !filter_ ? seconds : stopped_ ? filter_->original_end(seconds) : filter_->seconds_read();
+    transcript_.duration = !filter_   ? seconds
+                           : stopped_ ? filter_->original_end(seconds)
+                                      : filter_->seconds_read();
   }
 
   void finish_window(size_t next_position, double seconds_done) {
     if (log_)
-      log_->record({next_position, context_, language_.token, language_.code, language_.probability, windows_heard_,
-                    last_speech_end_, std::move(new_segments_)});
+      log_->record({next_position, context_, language_.token, language_.code, language_.probability,
+                    windows_heard_, last_speech_end_, std::move(new_segments_)});
     report_progress(input_end(seconds_done));
   }
 
@@ -342,13 +359,13 @@ class Transcription {
   std::optional<ResumeLog> log_;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
 
-  size_t position_ = 0;                  // where an earlier run had got to; batched: chunks taken
-  std::vector<TokenId> context_;         // tokens of the text so far that the next window may see
+  size_t position_ = 0;           // where an earlier run had got to; batched: chunks taken
+  std::vector<TokenId> context_;  // tokens of the text so far that the next window may see
   LanguageProbability language_{"", SpecialTokens::none, 0};  // of the whole input
   LanguageProbability spoken_{"", SpecialTokens::none, 0};    // of the last window that was asked
   int windows_heard_ = 0;
-  double last_speech_end_ = 0;           // of the last text, on the time line of what the model hears
-  std::vector<Segment> new_segments_;    // of the last window
+  double last_speech_end_ = 0;         // of the last text, on the time line of what the model hears
+  std::vector<Segment> new_segments_;  // of the last window
   Transcript transcript_;
   bool stopped_ = false;
 };

@@ -16,7 +16,11 @@ int WindowRequest::slots() const {
 
 WindowJob::WindowJob(const Tokenizer& tokenizer, const ModelConfig& config, WindowRequest request,
                      std::vector<int> slots, int window)
-    : tokenizer_(tokenizer), config_(config), request_(std::move(request)), slots_(std::move(slots)), window_(window),
+    : tokenizer_(tokenizer),
+      config_(config),
+      request_(std::move(request)),
+      slots_(std::move(slots)),
+      window_(window),
       stage_(request_.detect_language ? Stage::language : Stage::search) {
   if (stage_ == Stage::language) {
     question_.emplace(tokenizer, request_.allowed_languages);

@@ -8,46 +8,46 @@
 
 namespace sotto {
 
-// Everything that one window's decoding needs. The language and task tokens are put behind <|startoftranscript|> by the
-// job, since the language may have to be found first.
+// Everything that one window's decoding needs. The language and task tokens are put behind
+// <|startoftranscript|> by the job, since the language may have to be found first.
 struct WindowRequest {
-  std::vector<float> mel;        // mel_frames x mel_bins
-  SearchSettings search;         // without `start`; temperature and seed are set per attempt
+  std::vector<float> mel;  // mel_frames x mel_bins
+  SearchSettings search;   // without `start`; temperature and seed are set per attempt
   TokenId language = SpecialTokens::none;
   TokenId task = SpecialTokens::none;
-  bool detect_language = false;  // replaces `language`
-  bool detect_only = false;      // and then nothing more
+  bool detect_language = false;            // replaces `language`
+  bool detect_only = false;                // and then nothing more
   std::vector<TokenId> allowed_languages;  // empty: all
 
   // Attempts, in order, until one is good enough.
   std::vector<double> temperatures{0};
-  int samples = 1;               // at temperatures above 0
+  int samples = 1;  // at temperatures above 0
   double compression_ratio_threshold = 2.4;
   double log_prob_threshold = -1;
   double no_speech_threshold = 0.6;
 
-  bool align = false;            // also return the alignment of the text with the audio
+  bool align = false;  // also return the alignment of the text with the audio
   std::vector<std::pair<int, int>> alignment_heads;
 
-  int slots() const;             // that the most demanding attempt needs
+  int slots() const;  // that the most demanding attempt needs
 };
 
 struct WindowResult {
   SearchResult search;
-  double temperature = 0;        // of the attempt that was taken
+  double temperature = 0;  // of the attempt that was taken
   int attempts = 0;
   double compression_ratio = 0;
   std::vector<LanguageProbability> languages;  // where detection was asked for, likeliest first
-  std::vector<TokenId> start;    // the start tokens that were used
+  std::vector<TokenId> start;                  // the start tokens that were used
   std::optional<Alignment> alignment;
 };
 
-// The decoding of one window: language, attempts at rising temperatures, alignment. A machine like Search, so that many
-// windows share the decoder's calls.
+// The decoding of one window: language, attempts at rising temperatures, alignment. A machine like Search, so
+// that many windows share the decoder's calls.
 class WindowJob {
  public:
-  WindowJob(const Tokenizer& tokenizer, const ModelConfig& config, WindowRequest request, std::vector<int> slots,
-            int window);
+  WindowJob(const Tokenizer& tokenizer, const ModelConfig& config, WindowRequest request,
+            std::vector<int> slots, int window);
 
   bool finished() const noexcept { return stage_ == Stage::finished; }
   void plan(DecodeCall& call);

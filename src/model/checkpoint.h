@@ -31,8 +31,8 @@ struct ModelConfig {
 struct Vocabulary {
   std::vector<std::string> tokens;  // raw bytes of an ordinary token; the name ("<|en|>") of a special one
   std::vector<bool> special;        // same length
-  // Byte-pair merges in order of priority, as raw bytes. Empty where the format has none: then a pair's priority is
-  // the id of the token it makes (which is how Whisper's vocabularies were numbered).
+  // Byte-pair merges in order of priority, as raw bytes. Empty where the format has none: then a pair's
+  // priority is the id of the token it makes (which is how Whisper's vocabularies were numbered).
   std::vector<std::pair<std::string, std::string>> merges;
 
   bool operator==(const Vocabulary&) const = default;
@@ -60,8 +60,8 @@ struct Checkpoint {
   std::map<std::string, TensorView> tensors;
 };
 
-// Opens a file or folder in any of the supported formats. Throws Error(bad_model) or Error(io) with one sentence that
-// names the file, the place in it and the reason.
+// Opens a file or folder in any of the supported formats. Throws Error(bad_model) or Error(io) with one
+// sentence that names the file, the place in it and the reason.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
 
 // The small model that is part of the program.

@@ -129,7 +129,8 @@ void write_json(std::ostream& out, const Transcript& transcript, const LineRules
   object.member("version", transcript.version);
   object.member("device", transcript.device);
   object.member("compute_type", transcript.compute_type);
-  if (!transcript.device_record.empty()) object.member("device_record", pairs_value(transcript.device_record));
+  if (!transcript.device_record.empty())
+    object.member("device_record", pairs_value(transcript.device_record));
   object.member("options", pairs_value(transcript.options));
   object.list("segments", transcript.segments, segment_value);
   object.list("damage", transcript.damage, note_value);

@@ -52,8 +52,9 @@ struct Transcript {
   std::string model_hash;  // of its files
   std::string device;      // for people
   std::string compute_type;
-  std::vector<std::pair<std::string, std::string>> device_record;  // name and value: kind, architecture, driver, why
-  std::string version;                                       // of the program that made it
+  std::vector<std::pair<std::string, std::string>>
+      device_record;    // name and value: kind, architecture, driver, why
+  std::string version;  // of the program that made it
   std::vector<std::pair<std::string, std::string>> options;  // name and value of those it was made with
   std::vector<Segment> segments;
   std::vector<AudioNote> damage;

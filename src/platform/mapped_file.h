@@ -31,4 +31,8 @@ std::shared_ptr<const Region> static_region(std::span<const std::byte> bytes);
 // Bytes made in memory.
 std::shared_ptr<const Region> memory_region(std::vector<std::byte> bytes);
 
+// Gives memory that was freed back to the system, where the allocator keeps it: after a large piece of
+// passing work.
+void release_freed_memory() noexcept;
+
 }  // namespace sotto

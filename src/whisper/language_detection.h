@@ -15,11 +15,12 @@ struct LanguageProbability {
   double probability = 0;
 };
 
-// What to ask the model for the language of a window: which of the language tokens follows <|startoftranscript|>.
+// What to ask the model for the language of a window: which of the language tokens follows
+// <|startoftranscript|>.
 class LanguageQuestion {
  public:
-  // `allowed` limits the answer to these tokens; empty: all languages of the model. Throws Error(unsupported) when the
-  // model has no languages.
+  // `allowed` limits the answer to these tokens; empty: all languages of the model. Throws Error(unsupported)
+  // when the model has no languages.
   LanguageQuestion(const Tokenizer& tokenizer, std::span<const TokenId> allowed);
 
   SampleRequest request() const;
@@ -33,6 +34,7 @@ class LanguageQuestion {
 };
 
 // Asks at once, about an encoded window, with the help of a slot's cache.
-std::vector<LanguageProbability> detect_language(Session& session, const Tokenizer& tokenizer, int window, int slot);
+std::vector<LanguageProbability> detect_language(Session& session, const Tokenizer& tokenizer, int window,
+                                                 int slot);
 
 }  // namespace sotto

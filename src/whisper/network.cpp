@@ -9,6 +9,10 @@
 namespace sotto {
 namespace {
 
+// Rows that go through the encoder's feed-forward layer together: its hidden state is four times as wide as
+// all else, and would make up most of the working memory.
+constexpr size_t kFeedForwardRows = 768;
+
 // Looks up tensors by name and hands them to the backend in its own layout.
 class Packer {
  public:
@@ -77,15 +81,16 @@ Rows whole(Memory& memory, int rows, int width) {
 
 }  // namespace
 
-Network::Network(Backend& backend, const Checkpoint& checkpoint) : backend_(backend), config_(checkpoint.config) {
+Network::Network(Backend& backend, const Checkpoint& checkpoint)
+    : backend_(backend), config_(checkpoint.config) {
   const Packer pack(backend, checkpoint);
   conv1_ = pack.matrix({"encoder.conv1"});
   conv2_ = pack.matrix({"encoder.conv2"});
   encoder_positions_ = pack.table("encoder.embed_positions.weight");
   for (int i = 0; i < config_.encoder_layers; ++i) {
     const std::string layer = "encoder.layers." + std::to_string(i);
-    encoder_.push_back({pack.attention(layer + ".self_attn", layer + ".self_attn_layer_norm"),
-                        pack.feed_forward(layer)});
+    encoder_.push_back(
+        {pack.attention(layer + ".self_attn", layer + ".self_attn_layer_norm"), pack.feed_forward(layer)});
   }
   encoder_norm_ = pack.norm("encoder.layer_norm");
 
@@ -105,9 +110,9 @@ Network::Network(Backend& backend, const Checkpoint& checkpoint) : backend_(back
 size_t Network::decoder_bytes() const noexcept {
   size_t bytes = (output_table_ ? output_table_ : token_table_)->bytes();
   for (const DecoderLayer& layer : decoder_)
-    for (const Matrix* matrix : {layer.self.query_key_value.get(), layer.self.output.get(),
-                                 layer.cross.query_key_value.get(), layer.cross.output.get(),
-                                 layer.feed_forward.expand.get(), layer.feed_forward.contract.get()})
+    for (const Matrix* matrix :
+         {layer.self.query_key_value.get(), layer.self.output.get(), layer.cross.query_key_value.get(),
+          layer.cross.output.get(), layer.feed_forward.expand.get(), layer.feed_forward.contract.get()})
       bytes += matrix->bytes();
   return bytes;
 }
@@ -120,13 +125,15 @@ Session::Session(const Network& network, int windows, int slots)
   logit_capacity_ = static_cast<size_t>(slots) + 1;
   encode_together_ = static_cast<size_t>(std::clamp(backend_.windows_to_encode_together(), 1, windows));
 
-  // The encoder and the decoder never run at the same time, so they share one arena; planning twice gives its size.
+  // The encoder and the decoder never run at the same time, so they share one arena; planning twice gives its
+  // size.
   plan_encoder();
   plan_decoder();
   size_t elements = 0;
-  for (const Rows& rows : {encoder_.mel, encoder_.conv, encoder_.state, encoder_.normed, encoder_.qkv,
-                           encoder_.attended, encoder_.hidden, encoder_.cross, decoder_.state, decoder_.normed,
-                           decoder_.qkv, decoder_.query, decoder_.attended, decoder_.hidden, decoder_.logits})
+  for (const Rows& rows :
+       {encoder_.mel, encoder_.conv, encoder_.state, encoder_.normed, encoder_.qkv, encoder_.attended,
+        encoder_.hidden, encoder_.cross, decoder_.state, decoder_.normed, decoder_.qkv, decoder_.query,
+        decoder_.attended, decoder_.hidden, decoder_.logits})
     elements = std::max(elements, rows.offset + rows.count * rows.stride);
   memory_ = backend_.allocate(elements);
   plan_encoder();
@@ -153,15 +160,17 @@ void Session::plan_encoder() {
   size_t offset = 0;
   encoder_.state = part(offset, positions, width);
   encoder_.normed = part(offset, positions, width);
-  // What follows is never needed at the same time: the convolutions' input, the attention, the feed-forward layer.
+  encoder_.attended = encoder_.normed;  // the normed rows have gone into the queries, keys and values by then
+  // What follows is never needed at the same time: the convolutions' input, the attention, the feed-forward
+  // layer.
   size_t shared = offset;
   encoder_.mel = part(shared, padded_frames, static_cast<size_t>(config.mel_bins));
   encoder_.conv = part(shared, padded_frames, width);
   shared = offset;
   encoder_.qkv = part(shared, positions, 3 * width);
-  encoder_.attended = part(shared, positions, width);
   shared = offset;
-  encoder_.hidden = part(shared, positions, static_cast<size_t>(config.encoder_ffn));
+  encoder_.hidden =
+      part(shared, std::min(positions, kFeedForwardRows), static_cast<size_t>(config.encoder_ffn));
   shared = offset;
   encoder_.cross = part(shared, positions, 2 * width);
 }
@@ -181,10 +190,11 @@ void Session::plan_decoder() {
 
 Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_layer) {
   const ModelConfig& config = network_.config();
-  const auto frames = static_cast<size_t>(network_.mel_frames()), positions = static_cast<size_t>(config.audio_positions);
+  const auto frames = static_cast<size_t>(network_.mel_frames()),
+             positions = static_cast<size_t>(config.audio_positions);
   const auto windows = static_cast<int>(items.size());
   EncoderBuffers b = encoder_;
-  for (Rows* rows : {&b.state, &b.normed, &b.qkv, &b.attended, &b.hidden}) rows->count = items.size() * positions;
+  for (Rows* rows : {&b.state, &b.normed, &b.qkv, &b.attended}) rows->count = items.size() * positions;
 
   // Both convolutions read one zero row on either side of their input.
   for (const Rows& padded : {b.mel, b.conv}) {
@@ -207,8 +217,12 @@ Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_lay
     backend_.attend_encoder(b.qkv, b.attended, config.encoder_heads, windows);
     backend_.linear(*layer.self.output, b.attended, b.state, add_to_state);
     backend_.layer_norm(*layer.feed_forward.norm, b.state, b.normed);
-    backend_.linear(*layer.feed_forward.expand, b.normed, b.hidden, {.gelu = true});
-    backend_.linear(*layer.feed_forward.contract, b.hidden, b.state, add_to_state);
+    for (size_t row = 0; row < b.state.count; row += kFeedForwardRows) {
+      const size_t rows = std::min(kFeedForwardRows, b.state.count - row);
+      const Rows state = b.state.rows(row, rows), hidden = b.hidden.rows(0, rows);
+      backend_.linear(*layer.feed_forward.expand, b.normed.rows(row, rows), hidden, {.gelu = true});
+      backend_.linear(*layer.feed_forward.contract, hidden, state, {.residual = &state});
+    }
   }
   backend_.layer_norm(*network_.encoder_norm_, b.state, b.normed);
   return b.normed;
@@ -244,14 +258,15 @@ void Session::run_decoder(std::span<const DecodeRow> rows, std::span<const std::
   const ModelConfig& config = network_.config();
   const size_t count = rows.size();
   if (count > row_capacity_)
-    throw Error(ErrorCode::internal, "[decoder] {} rows, but the session has room for {}", count, row_capacity_);
+    throw Error(ErrorCode::internal, "[decoder] {} rows, but the session has room for {}", count,
+                row_capacity_);
   const Rows state = decoder_.state.rows(0, count), normed = decoder_.normed.rows(0, count),
              qkv = decoder_.qkv.rows(0, count), query = decoder_.query.rows(0, count),
              attended = decoder_.attended.rows(0, count), hidden = decoder_.hidden.rows(0, count);
   const Epilogue add_to_state{.residual = &state};
 
-  backend_.embed(*network_.token_table_, whole(*network_.decoder_positions_, config.text_positions, config.width),
-                 rows, state);
+  backend_.embed(*network_.token_table_,
+                 whole(*network_.decoder_positions_, config.text_positions, config.width), rows, state);
   int index = 0;
   for (const DecoderLayer& layer : network_.decoder_) {
     backend_.layer_norm(*layer.self.norm, state, normed);
@@ -281,14 +296,16 @@ void Session::run_decoder(std::span<const DecodeRow> rows, std::span<const std::
 
 Rows Session::project(std::span<const size_t> chosen) {
   for (size_t i = 0; i < chosen.size(); ++i)
-    backend_.layer_norm(*network_.decoder_norm_, decoder_.state.rows(chosen[i], 1), decoder_.normed.rows(i, 1));
+    backend_.layer_norm(*network_.decoder_norm_, decoder_.state.rows(chosen[i], 1),
+                        decoder_.normed.rows(i, 1));
   const Rows logits = decoder_.logits.rows(0, chosen.size());
   const Matrix& table = network_.output_table_ ? *network_.output_table_ : *network_.token_table_;
   backend_.linear(table, decoder_.normed.rows(0, chosen.size()), logits);
   return logits;
 }
 
-std::vector<SampleResult> Session::decode(std::span<const DecodeRow> rows, std::span<const SamplePoint> points) {
+std::vector<SampleResult> Session::decode(std::span<const DecodeRow> rows,
+                                          std::span<const SamplePoint> points) {
   std::vector<SampleResult> results;
   results.reserve(points.size());
   // More rows than there is room for go in several calls; the points are in the order of their rows.
@@ -303,7 +320,8 @@ std::vector<SampleResult> Session::decode(std::span<const DecodeRow> rows, std::
         requests.push_back(points.front().request);
         points = points.subspan(1);
       }
-      for (SampleResult& result : backend_.sample(project(chosen), requests)) results.push_back(std::move(result));
+      for (SampleResult& result : backend_.sample(project(chosen), requests))
+        results.push_back(std::move(result));
     }
   }
   return results;

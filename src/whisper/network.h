@@ -68,7 +68,8 @@ struct SamplePoint {
   SampleRequest request;
 };
 
-// A mel window (mel_frames x mel_bins values, frame by frame) and the number under which its encoding is kept.
+// A mel window (mel_frames x mel_bins values, frame by frame) and the number under which its encoding is
+// kept.
 struct EncodeItem {
   int window = 0;
   std::span<const float> mel;
@@ -99,13 +100,14 @@ class Session {
   // All logits of the rows (rows x vocabulary). For tests and tools: normally they never leave the device.
   std::vector<float> logits(std::span<const DecodeRow> rows);
 
-  // The encoder's last output (audio_positions x width), or with `layer` >= 0 the state before that layer. For tests.
+  // The encoder's last output (audio_positions x width), or with `layer` >= 0 the state before that layer.
+  // For tests.
   std::vector<float> encoder_states(std::span<const float> mel, int layer = -1);
 
   void copy_slot(int from, int to, int positions);
 
-  // Runs the rows and tells where in the audio the given heads (decoder layer, head) look. targets[i] is the token after
-  // row i.
+  // Runs the rows and tells where in the audio the given heads (decoder layer, head) look. targets[i] is the
+  // token after row i.
   Alignment align(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads,
                   std::span<const TokenId> targets);
 
@@ -117,7 +119,8 @@ class Session {
   void plan_encoder();
   void plan_decoder();
   Rows run_encoder(std::span<const EncodeItem> items, int stop_before_layer);
-  void run_decoder(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads, Alignment* alignment);
+  void run_decoder(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads,
+                   Alignment* alignment);
   Rows project(std::span<const size_t> chosen);  // logits of the chosen rows
 
   const Network& network_;

@@ -9,8 +9,8 @@
 namespace sotto {
 namespace {
 
-// A uniform number in [0, 1) that depends on nothing but its arguments, so that a seed reproduces a run exactly
-// whatever else the machine does (the finaliser of splitmix64).
+// A uniform number in [0, 1) that depends on nothing but its arguments, so that a seed reproduces a run
+// exactly whatever else the machine does (the finaliser of splitmix64).
 double uniform(uint64_t seed, uint64_t sample, uint64_t step) {
   uint64_t x = seed + 0x9e3779b97f4a7c15u * (1 + step + (sample << 32));
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -42,15 +42,19 @@ std::vector<SampleResult> DecodeCall::run(Session& session) const {
   return session.decode(rows, points);
 }
 
-Search::Search(const Tokenizer& tokenizer, const ModelConfig& config, SearchSettings settings, std::vector<int> slots,
-               int window)
-    : tokenizer_(tokenizer), settings_(std::move(settings)), slots_(std::move(slots)), window_(window),
+Search::Search(const Tokenizer& tokenizer, const ModelConfig& config, SearchSettings settings,
+               std::vector<int> slots, int window)
+    : tokenizer_(tokenizer),
+      settings_(std::move(settings)),
+      slots_(std::move(slots)),
+      window_(window),
       vocabulary_(config.vocabulary) {
   const size_t positions = static_cast<size_t>(config.text_positions), half = positions / 2;
   if (!settings_.prompt.empty() && tokenizer.special().start_of_prompt != SpecialTokens::none) {
     const size_t kept = std::min(settings_.prompt.size(), half - 1);
     input_.push_back(tokenizer.special().start_of_prompt);
-    input_.insert(input_.end(), settings_.prompt.end() - static_cast<ptrdiff_t>(kept), settings_.prompt.end());
+    input_.insert(input_.end(), settings_.prompt.end() - static_cast<ptrdiff_t>(kept),
+                  settings_.prompt.end());
   }
   start_index_ = input_.size();
   input_.insert(input_.end(), settings_.start.begin(), settings_.start.end());
@@ -76,14 +80,16 @@ SampleRequest Search::request_for(const Hypothesis& hypothesis, size_t index) {
   ban_repeated_runs(written, settings_.no_repeat_ngram, storage.suppressed);
   request.suppressed = storage.suppressed;
   if (settings_.timestamps) {
-    timestamp_rules(tokenizer_.special(), vocabulary_, written, settings_.max_initial_timestamp, storage.banned);
+    timestamp_rules(tokenizer_.special(), vocabulary_, written, settings_.max_initial_timestamp,
+                    storage.banned);
     request.timestamp_begin = tokenizer_.special().first_timestamp;
   }
   request.banned = storage.banned;
   if (settings_.repetition_penalty != 1) {
     storage.penalised.assign(written.begin(), written.end());
     std::sort(storage.penalised.begin(), storage.penalised.end());
-    storage.penalised.erase(std::unique(storage.penalised.begin(), storage.penalised.end()), storage.penalised.end());
+    storage.penalised.erase(std::unique(storage.penalised.begin(), storage.penalised.end()),
+                            storage.penalised.end());
     request.penalised = storage.penalised;
     request.penalty = static_cast<float>(settings_.repetition_penalty);
   }
@@ -210,7 +216,8 @@ void Search::accept_beams(std::span<const SampleResult> results) {
     }
   }
 
-  // The first child of a parent goes on in its slot; further children get a copy in a slot that has become free.
+  // The first child of a parent goes on in its slot; further children get a copy in a slot that has become
+  // free.
   std::vector<int> free = slots_;
   std::vector<bool> kept(live_.size(), false);
   std::vector<size_t> homeless;
@@ -230,20 +237,23 @@ void Search::accept_beams(std::span<const SampleResult> results) {
   }
   live_ = std::move(next);
 
-  const auto enough = static_cast<size_t>(std::max<long>(1, std::lround(settings_.beams * settings_.patience)));
+  const auto enough =
+      static_cast<size_t>(std::max<long>(1, std::lround(settings_.beams * settings_.patience)));
   finished_ = done_.size() >= enough || live_.empty() || live_.front().tokens.size() >= max_new_tokens_;
   if (finished_ && done_.size() < beams) done_.insert(done_.end(), live_.begin(), live_.end());
 }
 
 double Search::score(const Hypothesis& hypothesis) const {
-  return hypothesis.sum / std::pow(static_cast<double>(hypothesis.tokens.size() + 1), settings_.length_penalty);
+  return hypothesis.sum /
+         std::pow(static_cast<double>(hypothesis.tokens.size() + 1), settings_.length_penalty);
 }
 
 SearchResult Search::result() const {
-  const auto best = std::max_element(done_.begin(), done_.end(), [&](const Hypothesis& a, const Hypothesis& b) {
-    return score(a) < score(b);
-  });
-  return {best->tokens, best->sum, best->sum / static_cast<double>(best->tokens.size() + 1), no_speech_probability_};
+  const auto best =
+      std::max_element(done_.begin(), done_.end(),
+                       [&](const Hypothesis& a, const Hypothesis& b) { return score(a) < score(b); });
+  return {best->tokens, best->sum, best->sum / static_cast<double>(best->tokens.size() + 1),
+          no_speech_probability_};
 }
 
 bool run_search(Session& session, Search& search, FunctionRef<bool()> should_stop) {

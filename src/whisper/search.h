@@ -19,24 +19,24 @@ struct SearchSettings {
   std::vector<TokenId> suppressed;        // never written
   std::vector<TokenId> begin_suppressed;  // not as the first token
   bool timestamps = true;
-  int max_initial_timestamp = 50;         // index of the latest first timestamp
-  int max_new_tokens = 0;                 // 0: half the model's text positions
+  int max_initial_timestamp = 50;  // index of the latest first timestamp
+  int max_new_tokens = 0;          // 0: half the model's text positions
 
-  int beams = 1;                          // hypotheses of a beam search; 1: greedy. Used at temperature 0
-  double patience = 1;                    // a beam search ends after beams x patience finished hypotheses
-  double length_penalty = 1;              // score = sum of log-probabilities / length^penalty
-  double temperature = 0;                 // above 0: sampling
-  int samples = 1;                        // independent samples, of which the best is taken
-  uint64_t seed = 0;                      // of the sampling
-  double repetition_penalty = 1;          // above 1: tokens already written become less likely
-  int no_repeat_ngram = 0;                // above 0: no run of this many tokens is written twice
+  int beams = 1;                  // hypotheses of a beam search; 1: greedy. Used at temperature 0
+  double patience = 1;            // a beam search ends after beams x patience finished hypotheses
+  double length_penalty = 1;      // score = sum of log-probabilities / length^penalty
+  double temperature = 0;         // above 0: sampling
+  int samples = 1;                // independent samples, of which the best is taken
+  uint64_t seed = 0;              // of the sampling
+  double repetition_penalty = 1;  // above 1: tokens already written become less likely
+  int no_repeat_ngram = 0;        // above 0: no run of this many tokens is written twice
 
   int slots() const noexcept { return temperature > 0 ? samples : beams; }  // that the search needs
 };
 
 struct SearchResult {
-  std::vector<TokenId> tokens;        // written by the model (and the prefix), without the end token
-  double sum_log_probability = 0;     // with the end token
+  std::vector<TokenId> tokens;     // written by the model (and the prefix), without the end token
+  double sum_log_probability = 0;  // with the end token
   double average_log_probability = 0;
   double no_speech_probability = 0;
 };
@@ -54,13 +54,14 @@ struct DecodeCall {
   std::vector<SampleResult> run(Session& session) const;
 };
 
-// The search for one window's text, as a machine that a driver turns: it names the rows to run and takes the results.
-// Any number of searches can share the decoder calls of a session; each one's result does not depend on the others.
+// The search for one window's text, as a machine that a driver turns: it names the rows to run and takes the
+// results. Any number of searches can share the decoder calls of a session; each one's result does not depend
+// on the others.
 class Search {
  public:
   // `slots` are settings.slots() slots of the session that belong to this search alone.
-  Search(const Tokenizer& tokenizer, const ModelConfig& config, SearchSettings settings, std::vector<int> slots,
-         int window);
+  Search(const Tokenizer& tokenizer, const ModelConfig& config, SearchSettings settings,
+         std::vector<int> slots, int window);
 
   bool finished() const noexcept { return finished_; }
 
@@ -101,7 +102,7 @@ class Search {
   size_t start_index_ = 0;      // of <|startoftranscript|> in input_
   size_t max_new_tokens_ = 0;
 
-  std::vector<Hypothesis> live_;      // the beams, or the independent samples that have not ended
+  std::vector<Hypothesis> live_;  // the beams, or the independent samples that have not ended
   std::vector<Hypothesis> done_;
   std::vector<DecodeCall::Copy> copies_;
   std::vector<std::unique_ptr<RequestStorage>> storage_;
@@ -109,7 +110,8 @@ class Search {
   double no_speech_probability_ = 0;
 };
 
-// Runs one search alone. Asks should_stop between the calls, and returns false when that ended the work early.
+// Runs one search alone. Asks should_stop between the calls, and returns false when that ended the work
+// early.
 bool run_search(Session& session, Search& search, FunctionRef<bool()> should_stop);
 
 }  // namespace sotto

@@ -4,16 +4,15 @@
 
 namespace sotto {
 
-void timestamp_rules(const SpecialTokens& special, int vocabulary, std::span<const TokenId> written, int max_initial,
-                     std::vector<TokenRange>& banned) {
+void timestamp_rules(const SpecialTokens& special, int vocabulary, std::span<const TokenId> written,
+                     int max_initial, std::vector<TokenRange>& banned) {
   const TokenId begin = special.first_timestamp;
   const auto is_timestamp = [&](TokenId token) { return token >= begin; };
   banned.push_back({special.no_timestamps, special.no_timestamps + 1});
 
   if (written.empty()) {  // a window begins with a time, and an early one
     banned.push_back({0, begin});
-    if (begin + max_initial + 1 < vocabulary)
-      banned.push_back({begin + max_initial + 1, vocabulary});
+    if (begin + max_initial + 1 < vocabulary) banned.push_back({begin + max_initial + 1, vocabulary});
     return;
   }
 

@@ -5,7 +5,7 @@
 namespace sotto {
 namespace {
 
-constexpr int kFramesPerTimestamp = 2;         // the encoder halves the mel frames
+constexpr int kFramesPerTimestamp = 2;  // the encoder halves the mel frames
 constexpr double kSecondsPerTimestamp = 0.02;
 
 }  // namespace
@@ -50,7 +50,8 @@ WindowSplit split_window(const Tokenizer& tokenizer, std::span<const TokenId> to
   } else {
     const TokenId last_end = tokens[begin - 1];
     const int advance = (last_end - tokenizer.special().first_timestamp) * kFramesPerTimestamp;
-    if (advance > 0 && advance < frames) split.advance = advance;  // else the window would come again for ever
+    if (advance > 0 && advance < frames)
+      split.advance = advance;  // else the window would come again for ever
   }
   return split;
 }
@@ -59,7 +60,8 @@ double compression_ratio(std::string_view text) {
   if (text.empty()) return 0;
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::vector<Bytef> buffer(size);
-  compress(buffer.data(), &size, reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()));
+  compress(buffer.data(), &size, reinterpret_cast<const Bytef*>(text.data()),
+           static_cast<uLong>(text.size()));
   return static_cast<double>(text.size()) / static_cast<double>(size);
 }
 

@@ -27,7 +27,8 @@ bool is_any_of(std::string_view word, std::string_view marks) {
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(' ');
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(' ') - first + 1);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 // Languages that are written without spaces: every character (or what one token spells) is a word of its own.
@@ -39,7 +40,8 @@ bool without_spaces(std::string_view language) {
 // Whether the bytes end in the middle of a character.
 bool ends_inside_character(std::string_view bytes) {
   size_t back = 0;
-  while (back < bytes.size() && back < 3 && (static_cast<unsigned char>(bytes[bytes.size() - 1 - back]) & 0xC0) == 0x80)
+  while (back < bytes.size() && back < 3 &&
+         (static_cast<unsigned char>(bytes[bytes.size() - 1 - back]) & 0xC0) == 0x80)
     ++back;
   if (back >= bytes.size()) return false;
   const auto lead = static_cast<unsigned char>(bytes[bytes.size() - 1 - back]);
@@ -78,8 +80,8 @@ std::vector<AlignedWord> split_words(const Tokenizer& tokenizer, std::string_vie
   return words;
 }
 
-// Mean over the heads of their normalised, smoothed attention: one row per text token and one for the end, negated to
-// be a cost.
+// Mean over the heads of their normalised, smoothed attention: one row per text token and one for the end,
+// negated to be a cost.
 std::vector<float> alignment_costs(const Alignment& alignment, size_t first_row, size_t columns) {
   const size_t rows = alignment.rows, kept = rows - 1 - first_row;
   std::vector<float> costs(kept * columns, 0), head(rows * columns);
@@ -98,12 +100,14 @@ std::vector<float> alignment_costs(const Alignment& alignment, size_t first_row,
       for (size_t row = 0; row < rows; ++row) square += std::pow(head[row * columns + c] - mean, 2);
       const double deviation = std::sqrt(square / static_cast<double>(rows));
       for (size_t row = 0; row < rows; ++row)
-        head[row * columns + c] = deviation > 0 ? static_cast<float>((head[row * columns + c] - mean) / deviation) : 0;
+        head[row * columns + c] =
+            deviation > 0 ? static_cast<float>((head[row * columns + c] - mean) / deviation) : 0;
     }
     for (size_t row = 0; row < kept; ++row) {
       const auto values = std::span(head).subspan((first_row + row) * columns, columns);
       median_filter(values, kMedianWidth);
-      for (size_t c = 0; c < columns; ++c) costs[row * columns + c] -= values[c] / static_cast<float>(alignment.heads);
+      for (size_t c = 0; c < columns; ++c)
+        costs[row * columns + c] -= values[c] / static_cast<float>(alignment.heads);
     }
   }
   return costs;
@@ -138,7 +142,8 @@ void shorten_at_sentence_ends(std::vector<AlignedWord>& words, double longest) {
 void merge_punctuation(std::vector<AlignedWord>& words, const WordTimingOptions& options) {
   for (size_t next = words.size(), i = words.size(); i-- > 0;) {
     AlignedWord& word = words[i];
-    if (next < words.size() && word.text.starts_with(' ') && is_any_of(trimmed(word.text), options.prepend_punctuations)) {
+    if (next < words.size() && word.text.starts_with(' ') &&
+        is_any_of(trimmed(word.text), options.prepend_punctuations)) {
       words[next].text = word.text + words[next].text;
       words[next].tokens += word.tokens;
       word.text.clear();
@@ -179,7 +184,8 @@ class QuietStretches {
  public:
   explicit QuietStretches(std::span<const float> loudness) : quiet_(loudness.size()) {
     if (loudness.empty()) return;
-    // Quiet is what lies near the softest tenth rather than near the loudest; a window that is all alike has none.
+    // Quiet is what lies near the softest tenth rather than near the loudest; a window that is all alike has
+    // none.
     std::vector<float> sorted(loudness.begin(), loudness.end());
     std::sort(sorted.begin(), sorted.end());
     const float low = sorted[sorted.size() / 10], high = sorted[sorted.size() * 9 / 10];
@@ -196,8 +202,10 @@ class QuietStretches {
     while (begin < last && quiet_[begin]) ++begin;
     if (begin == last) return;  // all quiet: nothing to go by
     while (end > begin && quiet_[end - 1]) --end;
-    if (begin != first) word.start = std::min(static_cast<double>(begin) / kFramesPerSecond, word.end - kLeastDuration);
-    if (end != last) word.end = std::max(static_cast<double>(end) / kFramesPerSecond, word.start + kLeastDuration);
+    if (begin != first)
+      word.start = std::min(static_cast<double>(begin) / kFramesPerSecond, word.end - kLeastDuration);
+    if (end != last)
+      word.end = std::max(static_cast<double>(end) / kFramesPerSecond, word.start + kLeastDuration);
   }
 
  private:
@@ -220,8 +228,9 @@ void make_monotone(std::vector<TimedWord>& words, const WindowSegment& segment) 
 }
 
 // The window's text tokens as words with the times that the warping found.
-std::vector<AlignedWord> align_words(const Tokenizer& tokenizer, std::string_view language, const WordTimingInput& input,
-                                     std::span<const TokenId> tokens, size_t columns) {
+std::vector<AlignedWord> align_words(const Tokenizer& tokenizer, std::string_view language,
+                                     const WordTimingInput& input, std::span<const TokenId> tokens,
+                                     size_t columns) {
   const Alignment& alignment = input.alignment;
   std::vector<AlignedWord> words = split_words(tokenizer, language, tokens);
   const size_t first_row = input.start_tokens - 1;  // the row that foretells the first word
@@ -230,7 +239,8 @@ std::vector<AlignedWord> align_words(const Tokenizer& tokenizer, std::string_vie
   size_t token = 0;
   for (AlignedWord& word : words) {
     word.start = static_cast<double>(begins[token]) * kSecondsPerPosition;
-    for (size_t i = token; i < token + word.tokens; ++i) word.probability += alignment.probabilities[first_row + i];
+    for (size_t i = token; i < token + word.tokens; ++i)
+      word.probability += alignment.probabilities[first_row + i];
     word.probability /= static_cast<double>(word.tokens);
     token += word.tokens;
     word.end = static_cast<double>(begins[std::min(token, rows - 1)]) * kSecondsPerPosition;
@@ -252,7 +262,8 @@ std::vector<std::vector<TimedWord>> time_words(const Tokenizer& tokenizer, std::
       if (!tokenizer.is_special(token) && !tokenizer.is_timestamp(token)) all.push_back(token);
     text_tokens.push_back(all.size() - before);
   }
-  const size_t columns = std::min(static_cast<size_t>(std::max(input.frames / 2, 0)), input.alignment.positions);
+  const size_t columns =
+      std::min(static_cast<size_t>(std::max(input.frames / 2, 0)), input.alignment.positions);
   if (all.empty() || columns == 0) return result;
 
   std::vector<AlignedWord> words = align_words(tokenizer, language, input, all, columns);

@@ -23,11 +23,14 @@ struct WordTimingOptions {
   std::string append_punctuations;   // joined to the word before them
 };
 
-// When the words of a window's segments were spoken, one list per segment: the alignment heads' cross-attention,
-// normalised and median-filtered, then dynamic time warping, then repairs: over-long words at sentence ends and pauses
-// as the reference shortens them, and words that begin or end in a quiet stretch moved to its border.
-//   alignment        covers the start tokens, all text tokens of the window and the end token, in this order; the
-//                    segments hold the first of those text tokens (text cut off by the window's end has no segment)
+// When the words of a window's segments were spoken, one list per segment: the alignment heads'
+// cross-attention, normalised and median-filtered, then dynamic time warping, then repairs: over-long words
+// at sentence ends and pauses as the reference shortens them, and words that begin or end in a quiet stretch
+// moved to its border.
+//   alignment        covers the start tokens, all text tokens of the window and the end token, in this order;
+//   the
+//                    segments hold the first of those text tokens (text cut off by the window's end has no
+//                    segment)
 //   start_tokens     how many start tokens there are
 //   frames           mel frames of real audio
 //   loudness         of each of them; empty: no repair at quiet stretches

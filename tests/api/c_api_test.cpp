@@ -1,9 +1,10 @@
 // The C API as a program sees it.
-#include <gtest/gtest.h>
-#include <sotto/sotto.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
+
+#include <sotto/sotto.h>
 
 namespace {
 
@@ -79,11 +80,14 @@ TEST_F(CApi, TranscribesWithCallbacksAndWritesEveryFormat) {
   sotto_callbacks callbacks{};
   callbacks.size = sizeof callbacks;
   callbacks.user = &seen;
-  callbacks.on_segment = [](const sotto_segment* segment, void* user) { static_cast<Seen*>(user)->text += segment->text; };
+  callbacks.on_segment = [](const sotto_segment* segment, void* user) {
+    static_cast<Seen*>(user)->text += segment->text;
+  };
   callbacks.on_progress = [](double done, double, void* user) { static_cast<Seen*>(user)->done = done; };
   callbacks.should_stop = [](void* user) { return ++static_cast<Seen*>(user)->stops_asked, 0; };
   sotto_result* result = nullptr;
-  ASSERT_EQ(sotto_transcribe_file(model, kSample, options_, &callbacks, &result), SOTTO_OK) << sotto_last_error();
+  ASSERT_EQ(sotto_transcribe_file(model, kSample, options_, &callbacks, &result), SOTTO_OK)
+      << sotto_last_error();
   EXPECT_EQ(seen.text, " He still kept his eyes fixed on him as he spoke.");
   EXPECT_GT(seen.done, 3);
   EXPECT_GT(seen.stops_asked, 0);
@@ -112,7 +116,8 @@ TEST_F(CApi, AStopGivesWhatIsDone) {
   callbacks.should_stop = [](void*) { return 1; };
   sotto_result* result = nullptr;
   const std::vector<float> silence(16000);
-  EXPECT_EQ(sotto_transcribe_samples(model, silence.data(), silence.size(), options_, &callbacks, &result), SOTTO_CANCELLED);
+  EXPECT_EQ(sotto_transcribe_samples(model, silence.data(), silence.size(), options_, &callbacks, &result),
+            SOTTO_CANCELLED);
   ASSERT_NE(result, nullptr);
   EXPECT_EQ(sotto_result_is_complete(result), 0);
   sotto_result_free(result);

@@ -1,6 +1,7 @@
 /* The header compiles as C11, and a program in C can call the library. */
-#include <sotto/sotto.h>
 #include <string.h>
+
+#include <sotto/sotto.h>
 
 int main(void) {
   sotto_options* options = NULL;

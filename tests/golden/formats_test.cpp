@@ -73,8 +73,9 @@ TEST_F(Formats, Ctranslate2Folders) {
 }
 
 TEST_F(Formats, OpenAi) {
-  write(path("nano.pt"), write_openai(nano_, {DType::f16, ctranslate2_vocabulary_text(
-                                                              nano_.vocabulary, Ctranslate2Vocabulary::tokenizer_json)}));
+  write(path("nano.pt"),
+        write_openai(nano_, {DType::f16, ctranslate2_vocabulary_text(
+                                             nano_.vocabulary, Ctranslate2Vocabulary::tokenizer_json)}));
   EXPECT_EQ(transcript_of(path("nano.pt")), expected());
 }
 
@@ -83,7 +84,8 @@ TEST_F(Formats, Ggml) {
     write(path("ggml.bin"), write_ggml(nano_, type));
     EXPECT_EQ(transcript_of(path("ggml.bin")), expected()) << dtype_name(type);
   }
-  // Quantised weights are other weights: eight bits keep the words (a comma may go), four and five bits stay close.
+  // Quantised weights are other weights: eight bits keep the words (a comma may go), four and five bits stay
+  // close.
   const auto words = normalised_words(expected());
   for (const DType type : {DType::q8_0, DType::q5_1, DType::q5_0, DType::q4_1, DType::q4_0}) {
     write(path("ggml.bin"), write_ggml(nano_, type));

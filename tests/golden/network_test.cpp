@@ -2,11 +2,11 @@
 // tests/golden/data is a copy of the nano model's vectors; the micro models' lie beside the repository.
 #include "whisper/network.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "backend/cpu/cpu_backend.h"
@@ -57,14 +57,16 @@ std::vector<float> chosen_rows(std::span<const float> values, std::span<const in
 
 std::vector<DecodeRow> forced_rows(std::span<const int64_t> ids) {
   std::vector<DecodeRow> rows;
-  for (const int64_t id : ids) rows.push_back({static_cast<int32_t>(id), static_cast<int32_t>(rows.size()), 0, 0});
+  for (const int64_t id : ids)
+    rows.push_back({static_cast<int32_t>(id), static_cast<int32_t>(rows.size()), 0, 0});
   return rows;
 }
 
 class GoldenNetwork {
  public:
   GoldenNetwork(const Checkpoint& checkpoint, ComputeType type)
-      : backend(make_cpu_backend({.compute_type = type, .threads = 2})), network(*backend, checkpoint),
+      : backend(make_cpu_backend({.compute_type = type, .threads = 2})),
+        network(*backend, checkpoint),
         session(network, 1, 5) {}
   std::unique_ptr<Backend> backend;
   Network network;
@@ -81,7 +83,8 @@ void check_encoder(GoldenNetwork& golden, const Arrays& arrays, std::span<const 
   EXPECT_LT(relative_error(chosen_rows(last, frames, width), arrays.at("enc_out").floats), 1e-3);
   const std::vector<float>& norms = arrays.at("enc_norms").floats;
   for (size_t layer = 0; layer + 1 < norms.size(); ++layer)
-    EXPECT_NEAR(norm(golden.session.encoder_states(mel, static_cast<int>(layer))) / norms[layer], 1, 1e-3) << layer;
+    EXPECT_NEAR(norm(golden.session.encoder_states(mel, static_cast<int>(layer))) / norms[layer], 1, 1e-3)
+        << layer;
   EXPECT_NEAR(norm(last) / norms.back(), 1, 1e-3);
 }
 
@@ -154,7 +157,8 @@ TEST_P(NanoGolden, Languages) {
   const auto languages = detect_language(golden.session, tokenizer_, 0, 0);
   EXPECT_EQ(languages.size(), facts_.at("language_probs").size());
   for (const LanguageProbability& language : languages)
-    EXPECT_NEAR(language.probability, facts_.at("language_probs").at("<|" + language.code + "|>").get<double>(), 1e-3);
+    EXPECT_NEAR(language.probability,
+                facts_.at("language_probs").at("<|" + language.code + "|>").get<double>(), 1e-3);
   EXPECT_EQ(languages.front().code, facts_.at("language").get<std::string>());
 }
 
@@ -172,18 +176,21 @@ TEST_P(NanoGolden, NarrowTypesWriteTheSameTokens) {
   for (const ComputeType type : {ComputeType::float16, ComputeType::bfloat16, ComputeType::int8}) {
     GoldenNetwork golden(checkpoint_, type);
     golden.session.encode(0, mel_);
-    EXPECT_EQ(generated(settings(false), search(golden, settings(false))), ids("greedy")) << compute_type_name(type);
+    EXPECT_EQ(generated(settings(false), search(golden, settings(false))), ids("greedy"))
+        << compute_type_name(type);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, NanoGolden, ::testing::Values("dialogue_pico_bdl", "pico_de", "pico_en_short"));
+INSTANTIATE_TEST_SUITE_P(Samples, NanoGolden,
+                         ::testing::Values("dialogue_pico_bdl", "pico_de", "pico_en_short"));
 
 // Random weights in the layouts of the official releases: 51865 tokens and 80 mels, 51866 and 128.
 class MicroGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MicroGolden, EncoderLogitsAndTokens) {
   const auto folder = shared_path("fixtures/" + GetParam());
-  if (!folder) GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+  if (!folder)
+    GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
   const Arrays arrays = read_npz(*folder / "expected.npz");
   const std::vector<float> mel = frame_major(read_npy(*folder / "mel.npy"));
   std::ifstream file(*folder / "ids.json");
@@ -205,7 +212,8 @@ TEST_P(MicroGolden, EncoderLogitsAndTokens) {
     double sum = 0;
     for (const float value : values) sum += std::exp(static_cast<double>(value));
     EXPECT_NEAR(std::log(sum), arrays.at("forced_logsumexp").floats[row], 1e-3);
-    EXPECT_EQ(std::max_element(values.begin(), values.end()) - values.begin(), arrays.at("forced_argmax").ints[row]);
+    EXPECT_EQ(std::max_element(values.begin(), values.end()) - values.begin(),
+              arrays.at("forced_argmax").ints[row]);
   }
   EXPECT_LT(relative_error(top, arrays.at("forced_logits_top").floats), 1e-3);
   EXPECT_LT(relative_error(special, arrays.at("forced_logits_special").floats), 1e-3);
@@ -225,7 +233,8 @@ TEST_P(MicroGolden, EncoderLogitsAndTokens) {
 
 TEST_P(MicroGolden, LanguageAndNoSpeechProbabilities) {
   const auto folder = shared_path("fixtures/" + GetParam());
-  if (!folder) GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+  if (!folder)
+    GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
   const Arrays arrays = read_npz(*folder / "expected.npz");
   std::ifstream file(*folder / "ids.json");
   const auto ids = nlohmann::json::parse(file);
@@ -245,7 +254,8 @@ TEST_P(MicroGolden, LanguageAndNoSpeechProbabilities) {
   const SampleResult result = golden.session.decode(rows, points).front();
   ASSERT_EQ(result.candidates.size(), expected.size());
   for (const Candidate& candidate : result.candidates)
-    EXPECT_NEAR(std::exp(candidate.log_probability), expected[static_cast<size_t>(candidate.token - first)], 1e-3);
+    EXPECT_NEAR(std::exp(candidate.log_probability), expected[static_cast<size_t>(candidate.token - first)],
+                1e-3);
   EXPECT_NEAR(result.probe_probability, arrays.at("no_speech_prob").floats[0], 1e-3);
 }
 

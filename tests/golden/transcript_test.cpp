@@ -1,10 +1,10 @@
 // Whole transcriptions, from the file to the text, against what the reference implementation writes.
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/transcriber.h"
 #include "support/temporary_folder.h"
@@ -37,7 +37,8 @@ Options greedy_options(bool timestamps) {
   return options;
 }
 
-Transcript transcribe_file(const std::string& compute_type, const std::filesystem::path& path, const Options& options) {
+Transcript transcribe_file(const std::string& compute_type, const std::filesystem::path& path,
+                           const Options& options) {
   const auto audio = open_audio(path.string());
   return transcribe(model_of(compute_type), *audio, options);
 }
@@ -72,12 +73,15 @@ nlohmann::json reference_outputs() {
 }
 
 // What the reference prints for silence is a lone special token; as text that is nothing.
-std::string expected_text(const std::string& text) { return text.starts_with("<|") ? "" : text; }
+std::string expected_text(const std::string& text) {
+  return text.starts_with("<|") ? "" : text;
+}
 
 TEST(SampleTranscripts, GreedyEqualsTheReference) {
   const auto outputs = reference_outputs();
   for (const auto& [name, expected] : outputs.items()) {
-    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(false));
+    const auto transcript =
+        transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(false));
     EXPECT_EQ(plain_text(transcript), expected_text(expected["greedy"])) << name;
     if (name == "silence") continue;
     EXPECT_EQ(transcript.language, expected["language"].get<std::string>());
@@ -88,8 +92,10 @@ TEST(SampleTranscripts, TimestampsEqualTheReference) {
   const auto outputs = reference_outputs();
   const Tokenizer& tokenizer = model_of("float32").tokenizer();
   for (const auto& [name, expected] : outputs.items()) {
-    const auto transcript = transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(true));
-    EXPECT_EQ(timed_text(transcript, tokenizer), name == "silence" ? "" : expected["timestamps"].get<std::string>())
+    const auto transcript =
+        transcribe_file("float32", source_path("samples/" + name + ".flac"), greedy_options(true));
+    EXPECT_EQ(timed_text(transcript, tokenizer),
+              name == "silence" ? "" : expected["timestamps"].get<std::string>())
         << name;
   }
 }
@@ -118,7 +124,8 @@ TEST(SampleTranscripts, Int8LosesLessThanHalfAPoint) {
     ++total;
   }
   RecordProperty("equal_texts", static_cast<int>(same));
-  std::printf("samples: WER float32 %.2f%%, int8 %.2f%%, equal texts %zu of %zu\n", exact.percent(), int8.percent(), same, total);
+  std::printf("samples: WER float32 %.2f%%, int8 %.2f%%, equal texts %zu of %zu\n", exact.percent(),
+              int8.percent(), same, total);
   EXPECT_LE(int8.percent(), exact.percent() + 0.5);
 }
 
@@ -127,10 +134,12 @@ class Librispeech : public ::testing::TestWithParam<std::pair<const char*, doubl
 
 TEST_P(Librispeech, AgreesWithAnIndependentImplementation) {
   const char* given = std::getenv("SOTTO_SPEECH_DIR");
-  const auto folder = given != nullptr ? std::optional<std::filesystem::path>(std::filesystem::path(given) / "librispeech")
-                                       : shared_path("speech/librispeech");
+  const auto folder = given != nullptr
+                          ? std::optional<std::filesystem::path>(std::filesystem::path(given) / "librispeech")
+                          : shared_path("speech/librispeech");
   if (!folder || !std::filesystem::exists(*folder))
-    GTEST_SKIP() << "the human recordings are not there (speech/librispeech beside the repository, or SOTTO_SPEECH_DIR)";
+    GTEST_SKIP() << "the human recordings are not there (speech/librispeech beside the repository, or "
+                    "SOTTO_SPEECH_DIR)";
   constexpr size_t kEvery = kSlowBuild ? 12 : 1;
   const auto [type, most_difference] = GetParam();
   Options options = greedy_options(false);
@@ -150,8 +159,10 @@ TEST_P(Librispeech, AgreesWithAnIndependentImplementation) {
     far += word_edits(normalised_words(text), normalised_words(reference[i][2])) > 2 ? 1 : 0;
     ++total;
   }
-  std::printf("librispeech %s: %zu of %zu texts equal, %zu differ by more than two words; WER %.2f%%, reference %.2f%% over %zu words\n",
-              type, equal, total, far, ours.percent(), theirs.percent(), ours.words());
+  std::printf(
+      "librispeech %s: %zu of %zu texts equal, %zu differ by more than two words; WER %.2f%%, reference "
+      "%.2f%% over %zu words\n",
+      type, equal, total, far, ours.percent(), theirs.percent(), ours.words());
   if (kEvery == 1) {
     EXPECT_LE(std::abs(ours.percent() - theirs.percent()), most_difference);
     if (std::string(type) == "float32") {
@@ -162,7 +173,8 @@ TEST_P(Librispeech, AgreesWithAnIndependentImplementation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Librispeech,
-                         ::testing::Values(std::pair("float32", 0.3), std::pair("float16", 0.3), std::pair("int8", 0.5)),
+                         ::testing::Values(std::pair("float32", 0.3), std::pair("float16", 0.3),
+                                           std::pair("int8", 0.5)),
                          [](const auto& test) { return test.param.first; });
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Where words begin, against the sentence borders that are known for the samples.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "engine/transcriber.h"
 #include "support/temporary_folder.h"
@@ -15,7 +15,7 @@ namespace {
 
 struct Reference {
   std::string file;
-  std::vector<double> starts;             // of each sentence
+  std::vector<double> starts;                       // of each sentence
   std::vector<std::vector<std::string>> sentences;  // their words
 };
 
@@ -33,10 +33,13 @@ std::vector<Reference> references() {
     std::getline(cells, times, '\t');
     Reference reference{file, {}, {}};
     std::istringstream segments(times);
-    for (std::string segment; std::getline(segments, segment, ';');) reference.starts.push_back(std::stod(segment));
-    for (size_t begin = 0, end = 0; (end = text.find_first_of(".?!", begin)) != std::string::npos; begin = end + 1)
+    for (std::string segment; std::getline(segments, segment, ';');)
+      reference.starts.push_back(std::stod(segment));
+    for (size_t begin = 0, end = 0; (end = text.find_first_of(".?!", begin)) != std::string::npos;
+         begin = end + 1)
       reference.sentences.push_back(normalised_words(text.substr(begin, end - begin)));
-    if (reference.sentences.size() == reference.starts.size() && !reference.starts.empty()) list.push_back(reference);
+    if (reference.sentences.size() == reference.starts.size() && !reference.starts.empty())
+      list.push_back(reference);
   }
   return list;
 }
@@ -76,14 +79,16 @@ TEST(WordTimes, BeginWhereTheSentencesBegin) {
     size_t next = 0;
     for (size_t i = 0; i < reference.starts.size(); ++i) {
       const double difference = std::abs(parts[next].start - reference.starts[i]);
-      std::printf("  %-24s %-12s begins at %6.2f, found %6.2f\n", reference.file.c_str(), parts[next].text.c_str(), reference.starts[i], parts[next].start);
+      std::printf("  %-24s %-12s begins at %6.2f, found %6.2f\n", reference.file.c_str(),
+                  parts[next].text.c_str(), reference.starts[i], parts[next].start);
       error += difference;
       worst = std::max(worst, difference);
       next += reference.sentences[i].size();
       ++count;
     }
   }
-  std::printf("word starts at %zu known borders: mean error %.3f s, worst %.3f s\n", count, error / count, worst);
+  std::printf("word starts at %zu known borders: mean error %.3f s, worst %.3f s\n", count, error / count,
+              worst);
   EXPECT_GE(count, 25u);
   EXPECT_LT(error / static_cast<double>(count), 0.10);
 }

@@ -14,7 +14,9 @@ class WordErrors {
  public:
   void add(std::string_view reference, std::string_view hypothesis);
   size_t words() const noexcept { return words_; }
-  double percent() const noexcept { return words_ == 0 ? 0 : 100.0 * static_cast<double>(errors_) / static_cast<double>(words_); }
+  double percent() const noexcept {
+    return words_ == 0 ? 0 : 100.0 * static_cast<double>(errors_) / static_cast<double>(words_);
+  }
 
  private:
   size_t words_ = 0, errors_ = 0;

@@ -29,7 +29,8 @@ class CacheMemory {
         head_bytes_(
             key_bytes_ +
             round_up(static_cast<size_t>(shape.positions) * cached_value_width(head_) * element_, 64)),
-        bytes_(static_cast<size_t>(shape.layers) * entries_ * heads_ * head_bytes_) {}
+        bytes_(static_cast<size_t>(shape.layers) * entries_ * heads_ * head_bytes_,
+               AlignedBytes::Pages::ordinary) {}
 
   size_t heads() const noexcept { return heads_; }
   size_t head() const noexcept { return head_; }
@@ -61,14 +62,18 @@ class CacheMemory {
 class CpuSelfCache final : public SelfCache {
  public:
   CpuSelfCache(const CacheShape& shape, const CachedAttention& kernel)
-      : SelfCache(shape), memory(shape, kernel) {}
+      : SelfCache(shape), memory(shape, kernel) {
+    element_bytes_ = kernel.element_bytes;
+  }
   const CacheMemory memory;
 };
 
 class CpuCrossCache final : public CrossCache {
  public:
   CpuCrossCache(const CacheShape& shape, const CachedAttention& kernel)
-      : CrossCache(shape), memory(shape, kernel) {}
+      : CrossCache(shape), memory(shape, kernel) {
+    element_bytes_ = kernel.element_bytes;
+  }
   const CacheMemory memory;
 };
 

@@ -43,7 +43,8 @@ CpuBackend::CpuBackend(const KernelTable& kernels, ComputeType compute_type, int
 
 std::string CpuBackend::description() const {
   const int threads = pool_.size();
-  return fmt::format("CPU, {} thread{}, {}", threads, threads == 1 ? "" : "s", cpu_isa_for_people(kernels_.isa));
+  return fmt::format("CPU, {} thread{}, {}", threads, threads == 1 ? "" : "s",
+                     cpu_isa_for_people(kernels_.isa));
 }
 
 }  // namespace cpu

@@ -15,11 +15,12 @@ struct CpuOptions {
   std::string isa;                                    // empty: the best one, or SOTTO_FORCE_ISA
 };
 
-// Throws Error(unsupported) for a forced instruction set that this machine lacks, or a compute type the CPU has not;
-// the message lists those it has.
+// Throws Error(unsupported) for a forced instruction set that this machine lacks, or a compute type the CPU
+// has not; the message lists those it has.
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options);
 
-// "avx512vnni", "avx512", "avx2", "baseline" ("neon" on ARM): those compiled in that this machine can run, best first.
+// "avx512vnni", "avx512", "avx2", "baseline" ("neon" on ARM): those compiled in that this machine can run,
+// best first.
 std::vector<std::string> cpu_isas();
 std::string_view cpu_isa_for_people(std::string_view isa) noexcept;  // "AVX-512 VNNI"
 

@@ -16,7 +16,9 @@ namespace sotto::cpu {
 class AlignedBytes {
  public:
   AlignedBytes() = default;
-  explicit AlignedBytes(size_t bytes);  // throws Error(out_of_memory) with the size
+  enum class Pages { large, ordinary };  // ordinary: for memory of which often only a part is used
+  explicit AlignedBytes(size_t bytes,
+                        Pages pages = Pages::large);  // throws Error(out_of_memory) with the size
   ~AlignedBytes();
   AlignedBytes(AlignedBytes&& other) noexcept;
   AlignedBytes& operator=(AlignedBytes&& other) noexcept;

@@ -25,7 +25,7 @@ bool is_mapped(size_t bytes) {
 }
 
 // Fresh pages from the system, on a border of huge pages.
-void* map_zeroed(size_t bytes) {
+void* map_zeroed(size_t bytes, AlignedBytes::Pages pages) {
   const size_t length = round_up(bytes, kPage), reserved = length + kHugePage;
   void* base = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return nullptr;
@@ -34,12 +34,13 @@ void* map_zeroed(size_t bytes) {
   char* aligned = static_cast<char*>(base) + before;
   if (before > 0) munmap(base, before);
   if (reserved - before > length) munmap(aligned + length, reserved - before - length);
-  madvise(aligned, length, MADV_HUGEPAGE);  // a wish: the memory is good without it
+  const bool large = pages == AlignedBytes::Pages::large;
+  madvise(aligned, length, large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);  // a wish: the memory is good without it
   return aligned;
 }
 
-void* allocate_zeroed(size_t bytes) {
-  if (is_mapped(bytes)) return map_zeroed(bytes);
+void* allocate_zeroed(size_t bytes, AlignedBytes::Pages pages) {
+  if (is_mapped(bytes)) return map_zeroed(bytes, pages);
   void* data = std::aligned_alloc(kAlignment, round_up(bytes, kAlignment));
   if (data != nullptr) std::memset(data, 0, bytes);
   return data;
@@ -47,9 +48,9 @@ void* allocate_zeroed(size_t bytes) {
 
 }  // namespace
 
-AlignedBytes::AlignedBytes(size_t bytes) : size_(bytes) {
+AlignedBytes::AlignedBytes(size_t bytes, Pages pages) : size_(bytes) {
   if (bytes == 0) return;
-  if (bytes <= SIZE_MAX / 2) data_ = allocate_zeroed(bytes);
+  if (bytes <= SIZE_MAX / 2) data_ = allocate_zeroed(bytes, pages);
   if (data_ == nullptr) throw Error(ErrorCode::out_of_memory, "The system refused {} bytes of memory", bytes);
 }
 

@@ -19,8 +19,14 @@ std::filesystem::path home_directory() {
   return home != nullptr && home[0] != '\0' ? home : "/tmp";
 }
 
-std::filesystem::path user_cache_directory() { return xdg_directory("XDG_CACHE_HOME", ".cache"); }
-std::filesystem::path user_config_directory() { return xdg_directory("XDG_CONFIG_HOME", ".config"); }
-std::filesystem::path user_data_directory() { return xdg_directory("XDG_DATA_HOME", ".local/share"); }
+std::filesystem::path user_cache_directory() {
+  return xdg_directory("XDG_CACHE_HOME", ".cache");
+}
+std::filesystem::path user_config_directory() {
+  return xdg_directory("XDG_CONFIG_HOME", ".config");
+}
+std::filesystem::path user_data_directory() {
+  return xdg_directory("XDG_DATA_HOME", ".local/share");
+}
 
 }  // namespace sotto

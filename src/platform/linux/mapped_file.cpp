@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,6 +89,12 @@ std::shared_ptr<const Region> static_region(std::span<const std::byte> bytes) {
 
 std::shared_ptr<const Region> memory_region(std::vector<std::byte> bytes) {
   return std::make_shared<MemoryRegion>(std::move(bytes));
+}
+
+void release_freed_memory() noexcept {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace sotto

@@ -79,11 +79,13 @@ FrameScore measure(std::span<const LabelledAudio> clips, double snr_db, double l
 
 TEST(VoiceDetector, FindsSpeechInNoise) {
   const std::vector<LabelledAudio> clips = sample_clips();
+  EXPECT_GT(measure(clips, 10, 0.88).f1(), 0.95);
+#if !SOTTO_SLOW_BUILD  // under a sanitizer one ratio has to do
   EXPECT_GT(measure(clips, 20, 0.93).f1(), 0.96);
   EXPECT_GT(measure(clips, 15, 0.92).f1(), 0.955);
-  EXPECT_GT(measure(clips, 10, 0.88).f1(), 0.95);
   EXPECT_GT(measure(clips, 5, 0.75).f1(), 0.92);
   EXPECT_GT(measure(clips, 0, 0.55).f1(), 0.84);
+#endif
 }
 
 TEST(VoiceDetector, FindsHumanSpeechInNoise) {

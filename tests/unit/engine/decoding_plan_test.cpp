@@ -32,10 +32,12 @@ TEST(DecodingPlan, WishesThatTheModelCannotFulfilAreRefusedInWords) {
   EXPECT_EQ(refusal(options), "this model does not know the language 'Polish'; it knows en, de, es, fr");
   options = {};
   options.suppress_tokens = "-1,99999";
-  EXPECT_EQ(refusal(options), "option 'suppress-tokens' takes token ids below 3561, separated by commas, not '99999'");
+  EXPECT_EQ(refusal(options),
+            "option 'suppress-tokens' takes token ids below 3561, separated by commas, not '99999'");
   options = {};
   options.temperature = "0,hot";
-  EXPECT_EQ(refusal(options), "option 'temperature' takes numbers from 0 to 10, separated by commas, not 'hot'");
+  EXPECT_EQ(refusal(options),
+            "option 'temperature' takes numbers from 0 to 10, separated by commas, not 'hot'");
   options.temperature = " , ";
   EXPECT_EQ(refusal(options), "option 'temperature' needs at least one number");
 }

@@ -1,9 +1,9 @@
 // Audio that no one should have to transcribe: it must end, without a crash and without invented text.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "engine/transcriber.h"
@@ -11,6 +11,8 @@
 
 namespace sotto::test {
 namespace {
+
+constexpr bool kSlowBuild = SOTTO_SLOW_BUILD != 0;  // under a sanitizer: less of the same
 
 LoadedModel& nano() {
   static LoadedModel model{Options()};
@@ -107,7 +109,7 @@ TEST_P(HostileAudio, SamplesThatAreNoNumbers) {
 }
 
 TEST_P(HostileAudio, HoursOfSilence) {
-  constexpr size_t kHours = SOTTO_SLOW_BUILD != 0 ? 0 : 2;
+  constexpr size_t kHours = kSlowBuild ? 0 : 2;
   Silence silence((kHours * 3600 + 90) * kSampleRate);
   const Transcript transcript = transcribe(nano(), silence, options());
   EXPECT_TRUE(transcript.segments.empty());
@@ -136,7 +138,10 @@ TEST(Transcribing, StopsWhenAskedAndKeepsWhatIsDone) {
 
 TEST(Transcribing, AResumedRunEqualsAnUninterruptedOne) {
   std::vector<float> samples;
-  for (const char* name : {"bdl_en_long", "slt_en", "espeak_en", "dialogue_pico_bdl", "dialogue_clb_rms", "commands_clb"}) {
+  std::vector<const char*> names{"bdl_en_long",       "slt_en",           "espeak_en",
+                                 "dialogue_pico_bdl", "dialogue_clb_rms", "commands_clb"};
+  if (kSlowBuild) names.resize(3);
+  for (const char* name : names) {
     const auto source = open_audio(source_path(std::string("samples/") + name + ".flac").string());
     std::vector<float> part(60 * kSampleRate);
     part.resize(source->read(part));
@@ -158,7 +163,9 @@ TEST(Transcribing, AResumedRunEqualsAnUninterruptedOne) {
       int fresh = 0;
       const size_t before = resumed.segments.size();
       TranscribeCallbacks callbacks;
-      callbacks.on_segment = [&](const Segment& segment) { fresh += segment.id >= static_cast<int>(before) ? 1 : 0; };
+      callbacks.on_segment = [&](const Segment& segment) {
+        fresh += segment.id >= static_cast<int>(before) ? 1 : 0;
+      };
       callbacks.should_stop = [&] { return fresh > 0; };
       resumed = transcribe(nano(), *audio, options, callbacks, "the input");
       if (resumed.complete) break;
@@ -181,8 +188,9 @@ TEST(Transcribing, AResumedRunEqualsAnUninterruptedOne) {
 }
 
 TEST(Transcribing, FilesSideBySideEqualSingleRuns) {
-  const std::vector<std::string> names{"bdl_en_long", "slt_en", "espeak_en", "dialogue_pico_bdl",
-                                       "dialogue_clb_rms", "commands_clb", "pico_de", "noisy_gb_10db"};
+  std::vector<std::string> names{"bdl_en_long",      "slt_en",       "espeak_en", "dialogue_pico_bdl",
+                                 "dialogue_clb_rms", "commands_clb", "pico_de",   "noisy_gb_10db"};
+  if (kSlowBuild) names.resize(3);
   const auto transcribe_one = [](const std::string& name, bool words) {
     Options options;
     options.word_timestamps = words;

@@ -1,9 +1,9 @@
 // Windows decoded side by side give bit for bit what each gives alone.
 #include "engine/scheduler.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
@@ -15,8 +15,10 @@ namespace {
 class SchedulerTest : public ::testing::TestWithParam<ComputeType> {
  protected:
   SchedulerTest()
-      : checkpoint_(make_random_checkpoint(config(), 7)), tokenizer_(checkpoint_.vocabulary),
-        backend_(make_cpu_backend({.compute_type = GetParam(), .threads = 2})), network_(*backend_, checkpoint_) {}
+      : checkpoint_(make_random_checkpoint(config(), 7)),
+        tokenizer_(checkpoint_.vocabulary),
+        backend_(make_cpu_backend({.compute_type = GetParam(), .threads = 2})),
+        network_(*backend_, checkpoint_) {}
 
   // Small, but with the token layout of a real model.
   static ModelConfig config() {
@@ -54,7 +56,8 @@ class SchedulerTest : public ::testing::TestWithParam<ComputeType> {
     EXPECT_EQ(a.temperature, b.temperature) << seed;
     EXPECT_EQ(a.attempts, b.attempts) << seed;
     ASSERT_EQ(a.languages.size(), b.languages.size());
-    for (size_t i = 0; i < a.languages.size(); ++i) EXPECT_EQ(a.languages[i].probability, b.languages[i].probability);
+    for (size_t i = 0; i < a.languages.size(); ++i)
+      EXPECT_EQ(a.languages[i].probability, b.languages[i].probability);
   }
 
   const Checkpoint checkpoint_;

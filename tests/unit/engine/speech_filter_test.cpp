@@ -1,8 +1,8 @@
 #include "engine/speech_filter.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "support/temporary_folder.h"
 
@@ -11,7 +11,8 @@ namespace {
 
 std::vector<float> read_whole(AudioSource& source) {
   std::vector<float> all, block(4001);
-  while (const size_t count = source.read(block)) all.insert(all.end(), block.begin(), block.begin() + static_cast<ptrdiff_t>(count));
+  while (const size_t count = source.read(block))
+    all.insert(all.end(), block.begin(), block.begin() + static_cast<ptrdiff_t>(count));
   return all;
 }
 

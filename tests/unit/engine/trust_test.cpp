@@ -12,7 +12,9 @@ Segment saying(const char* text) {
   return segment;
 }
 
-TEST(Trust, AnOrdinarySegmentIsNotSuspect) { EXPECT_EQ(suspicion(saying(" Hello."), 1.1, {}, {}), ""); }
+TEST(Trust, AnOrdinarySegmentIsNotSuspect) {
+  EXPECT_EQ(suspicion(saying(" Hello."), 1.1, {}, {}), "");
+}
 
 TEST(Trust, ReasonsForDoubt) {
   EXPECT_EQ(suspicion(saying(" la la la"), 3.0, {}, {}), "the text repeats itself");

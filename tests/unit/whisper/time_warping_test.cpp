@@ -1,8 +1,8 @@
 #include "whisper/time_warping.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 namespace sotto {
 namespace {

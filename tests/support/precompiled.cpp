@@ -1,0 +1,1 @@
+// Only there to have the headers that nearly every test includes compiled once.

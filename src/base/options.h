@@ -18,7 +18,7 @@ struct Options {
   bool fallback = true;
   double probe_timeout = 5;
   int threads = 0;
-  int batch_size = 8;
+  int batch_size = 4;
   // language and task
   std::string language = "auto";
   std::string languages;

@@ -16,6 +16,7 @@ target_compile_definitions(sotto_test_settings INTERFACE
   SOTTO_SLOW_BUILD=${slow_build})
 target_include_directories(sotto_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sotto_test_settings INTERFACE sotto_settings GTest::gtest_main GTest::gmock)
+target_compile_options(sotto_test_settings INTERFACE -O1)  # a test's own code is not worth the compiler's time
 
 # The headers that nearly every test includes, compiled once.
 add_executable(sotto_test_headers ${PROJECT_SOURCE_DIR}/tests/support/precompiled.cpp)

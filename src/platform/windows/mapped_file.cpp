@@ -1,5 +1,7 @@
 #include "platform/mapped_file.h"
 
+#include <malloc.h>
+
 #include "base/error.h"
 #include "platform/windows/wide_text.h"
 
@@ -74,6 +76,10 @@ std::shared_ptr<const Region> static_region(std::span<const std::byte> bytes) {
 
 std::shared_ptr<const Region> memory_region(std::vector<std::byte> bytes) {
   return std::make_shared<MemoryRegion>(std::move(bytes));
+}
+
+void release_freed_memory() noexcept {
+  _heapmin();
 }
 
 }  // namespace sotto

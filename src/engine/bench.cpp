@@ -142,11 +142,11 @@ std::string run_bench(const Options& options, std::string_view names,
   if (options.compute_type != "auto") types = {compute_type_from_name(options.compute_type).value()};
 
   on_step("measuring what the machine can do");
-  const CpuPeaks peaks = measure_cpu_peaks(options.threads);
+  const int threads = options.threads > 0 ? options.threads : cpu_features().physical_cores;
+  const CpuPeaks peaks = measure_cpu_peaks(threads);
   const double f32_peak = peaks.float_operations_per_second / 1e9,
                int8_peak = peaks.int8_operations_per_second / 1e9,
                read_peak = peaks.read_bytes_per_second / 1e9;
-  const int threads = options.threads > 0 ? options.threads : cpu_features().physical_cores;
   Json document{
       {"machine", {{"cpu", cpu_features().name}, {"isa", cpu_isas().front()}, {"threads", threads}}},
       {"ceilings", {{"f32_gflops", f32_peak}, {"int8_gops", int8_peak}, {"read_gb_s", read_peak}}},

@@ -18,6 +18,8 @@ target_include_directories(sotto_test_settings INTERFACE ${PROJECT_SOURCE_DIR}/t
 target_link_libraries(sotto_test_settings INTERFACE sotto_settings GTest::gtest_main GTest::gmock)
 target_compile_options(sotto_test_settings INTERFACE -O1)  # a test's own code is not worth the compiler's time
 
+add_custom_target(short_tests)
+
 # The headers that nearly every test includes, compiled once.
 add_executable(sotto_test_headers ${PROJECT_SOURCE_DIR}/tests/support/precompiled.cpp)
 target_link_libraries(sotto_test_headers PRIVATE sotto_test_settings nlohmann_json::nlohmann_json fmt::fmt)
@@ -26,12 +28,19 @@ target_precompile_headers(sotto_test_headers PRIVATE
 
 # One test program; CTest runs it once as a whole so that the start-up cost is paid once.
 #   sotto_add_test(model_test SOURCES safetensors_test.cpp ... USES sotto_model)
+# LONG marks one that is long under a sanitizer (it runs the whole program, or transcribes much): `./test` leaves it out
+# there, `./test --all` does not. The target short_tests builds all others.
 function(sotto_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "" "SOURCES;USES;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE sotto_test_settings ${arg_USES})
   target_precompile_headers(${name} REUSE_FROM sotto_test_headers)
   add_test(NAME ${name} COMMAND ${name})
+  if(arg_LONG)
+    set_tests_properties(${name} PROPERTIES LABELS long)
+  else()
+    add_dependencies(short_tests ${name})
+  endif()
   if(arg_ENVIRONMENT)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${arg_ENVIRONMENT}")
   endif()

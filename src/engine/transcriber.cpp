@@ -240,6 +240,7 @@ class Transcription {
     words.resize(split.segments.size());
     if (const double spoken = last_word_end(words); !split.finished && !keep_unfinished && spoken > 0)
       split.advance = std::clamp(static_cast<int>(std::lround(spoken * kMelFramesPerSecond)), 1, frames);
+    if (result.context_dropped) context_.clear();  // it misled this window, and would the next
     for (size_t i = 0; i < split.segments.size(); ++i)
       add_segment(split.segments[i], words[i], offset, result);
 

@@ -85,6 +85,12 @@ void WindowJob::judge_attempt() {
     result_.temperature = request_.temperatures[attempt_];
     result_.compression_ratio = ratio;
   }
+  if (!good && !request_.search.prompt.empty()) {
+    request_.search.prompt.clear();
+    result_.context_dropped = true;
+    begin_search();
+    return;
+  }
   ++attempt_;
   if (good || attempt_ == request_.temperatures.size()) {
     stage_ = Stage::finished;

@@ -19,7 +19,8 @@ struct WindowRequest {
   bool detect_only = false;                // and then nothing more
   std::vector<TokenId> allowed_languages;  // empty: all
 
-  // Attempts, in order, until one is good enough.
+  // Attempts, in order, until one is good enough. Where the first is not and there is a prompt, it is tried
+  // again without: the text before is what most often leads a model into a loop.
   std::vector<double> temperatures{0};
   int samples = 1;  // at temperatures above 0
   double compression_ratio_threshold = 2.4;
@@ -36,6 +37,7 @@ struct WindowResult {
   SearchResult search;
   double temperature = 0;  // of the attempt that was taken
   int attempts = 0;
+  bool context_dropped = false;  // the prompt led the model astray and was left out
   double compression_ratio = 0;
   std::vector<LanguageProbability> languages;  // where detection was asked for, likeliest first
   std::vector<TokenId> start;                  // the start tokens that were used

@@ -97,6 +97,21 @@ TEST_P(SchedulerTest, ASeedReproducesSampling) {
   EXPECT_NE(sampled(1), sampled(2));
 }
 
+TEST_P(SchedulerTest, AFailedAttemptIsMadeAgainWithoutThePrompt) {
+  Scheduler scheduler(network_, tokenizer_, 1);
+  WindowRequest doubtful = request(0);
+  doubtful.search.prompt = {'a', 'b', 'c'};
+  doubtful.temperatures = {0, 0.5};
+  doubtful.log_prob_threshold = 0;  // nothing is likely enough
+  doubtful.no_speech_threshold = 1;
+  const WindowResult result = scheduler.submit(std::move(doubtful), 0, nullptr).get();
+  EXPECT_TRUE(result.context_dropped);
+  EXPECT_EQ(result.attempts, 3);  // with the prompt, without it, at the next temperature
+  WindowRequest plain = request(0);
+  plain.search.prompt.clear();
+  EXPECT_FALSE(scheduler.submit(std::move(plain), 0, nullptr).get().context_dropped);
+}
+
 TEST_P(SchedulerTest, ACancelledWindowIsGivenUp) {
   Scheduler scheduler(network_, tokenizer_, 1);
   const auto cancelled = std::make_shared<std::atomic<bool>>(true);

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include <sotto/sotto.h>
+#include <sotto/sotto.hpp>
 
-// Owners and exceptions over the C API, for this program's own use.
+// The C API as this program uses it: with exceptions that know the exit code.
 namespace sotto::cli {
 
 inline constexpr int kExitDone = 0;
@@ -30,17 +29,9 @@ class UsageFailure : public Failure {
   explicit UsageFailure(const std::string& sentence) : Failure(sentence, kExitUsage) {}
 };
 
-template <auto free_function>
-struct FreeWith {
-  template <class T>
-  void operator()(T* object) const noexcept {
-    free_function(object);
-  }
-};
-using OptionsOwner = std::unique_ptr<sotto_options, FreeWith<sotto_options_free>>;
-using ModelOwner = std::unique_ptr<sotto_model, FreeWith<sotto_model_close>>;
-using ResultOwner = std::unique_ptr<sotto_result, FreeWith<sotto_result_free>>;
-using TextOwner = std::unique_ptr<char, FreeWith<sotto_free>>;
+using OptionsOwner = Owner<sotto_options>;
+using ModelOwner = Owner<sotto_model>;
+using ResultOwner = Owner<sotto_result>;
 
 // Turns anything but SOTTO_OK into a Failure with the engine's own sentence.
 void require_ok(sotto_status status);
@@ -59,7 +50,7 @@ template <class Function, class... Args>
 std::string text_from(Function function, Args... args) {
   char* text = nullptr;
   const sotto_status status = function(args..., &text);
-  const TextOwner owner(text);
+  const Owner<char> owner(text);
   require_ok(status);
   return owner ? std::string(owner.get()) : std::string();
 }

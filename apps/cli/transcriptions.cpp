@@ -100,8 +100,9 @@ Ended Transcriptions::transcribe(size_t file, sotto_options* options) {
   post({file, Begun{resume_ && earlier_run}});
 
   Listener listener{*this, file};
-  const sotto_callbacks callbacks{sizeof(sotto_callbacks), &listener, Listener::on_segment,
-                                  Listener::on_progress, Listener::should_stop};
+  const sotto_callbacks callbacks{sizeof(sotto_callbacks), &listener,
+                                  Listener::on_segment,    Listener::on_progress,
+                                  Listener::should_stop,   nullptr};
   sotto_result* result = nullptr;
   const sotto_status status = sotto_transcribe_file(model_, path.c_str(), options, &callbacks, &result);
   return {status, status == SOTTO_OK ? "" : sotto_last_error(), ResultOwner(result)};

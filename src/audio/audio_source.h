@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "audio/byte_stream.h"
+
 namespace sotto {
 
 inline constexpr int kSampleRate = 16000;
@@ -44,7 +46,25 @@ struct AudioOptions {
 // allowed, so a playlist cannot make the program reach the network. Throws Error(bad_audio) or Error(io).
 std::unique_ptr<AudioSource> open_audio(const std::string& path, const AudioOptions& options = {});
 
+// The same from the bytes of such a file. `name` is for messages and may help to recognise the format.
+std::unique_ptr<AudioSource> open_audio(std::unique_ptr<ByteStream> bytes, const std::string& name,
+                                        const AudioOptions& options = {});
+
 // Samples that are in memory already.
 std::unique_ptr<AudioSource> audio_from_samples(std::vector<float> samples);
+
+// Numbers without a container: whole frames of one sample per channel, in the machine's byte order.
+enum class SampleType { u8, s16, s32, f32, f64 };
+struct SampleFormat {
+  SampleType type = SampleType::f32;
+  int rate = kSampleRate;
+  int channels = 1;
+};
+
+// Mono at 16 kHz is taken as it is; anything else is mixed and resampled as a file's audio is. `seconds` is
+// how long it will be, where the caller knows. Throws Error(usage) for a rate or channels that make no sense.
+std::unique_ptr<AudioSource> audio_from_stream(std::unique_ptr<ByteStream> bytes, const SampleFormat& format,
+                                               std::optional<double> seconds,
+                                               const AudioOptions& options = {});
 
 }  // namespace sotto

@@ -21,7 +21,19 @@ struct Release {
   }
 };
 
-using IoContext = std::unique_ptr<AVIOContext, Release<avio_closep>>;
+// A context that FFmpeg opened is closed; one over our own functions only gives back its memory.
+struct CloseIo {
+  bool own_functions = false;
+  void operator()(AVIOContext* io) const noexcept {
+    if (own_functions) {
+      av_freep(&io->buffer);
+      avio_context_free(&io);
+    } else {
+      avio_closep(&io);
+    }
+  }
+};
+using IoContext = std::unique_ptr<AVIOContext, CloseIo>;
 using FormatContext = std::unique_ptr<AVFormatContext, Release<avformat_close_input>>;
 using CodecContext = std::unique_ptr<AVCodecContext, Release<avcodec_free_context>>;
 using Dictionary = std::unique_ptr<AVDictionary, Release<av_dict_free>>;

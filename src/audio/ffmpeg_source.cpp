@@ -250,4 +250,10 @@ std::unique_ptr<AudioSource> open_audio(const std::string& path, const AudioOpti
   return std::make_unique<FfmpegSource>(ffmpeg::open_media(path, options.track), options.channel);
 }
 
+std::unique_ptr<AudioSource> open_audio(std::unique_ptr<ByteStream> bytes, const std::string& name,
+                                        const AudioOptions& options) {
+  return std::make_unique<FfmpegSource>(ffmpeg::open_media(std::move(bytes), name, options.track),
+                                        options.channel);
+}
+
 }  // namespace sotto

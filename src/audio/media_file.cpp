@@ -8,6 +8,7 @@ extern "C" {
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -61,6 +62,52 @@ IoContext open_io(const std::string& url, const std::string& name) {
   const Dictionary options(raw_options);
   if (status < 0) throw Error(ErrorCode::io, "{} cannot be opened: {}.", name, error_text(status));
   return IoContext(raw_io);
+}
+
+// --- a caller's bytes as FFmpeg wants to read them ---
+int read_bytes(void* opaque, uint8_t* buffer, int size) noexcept {
+  const auto room = std::span(reinterpret_cast<std::byte*>(buffer), static_cast<size_t>(size));
+  const int64_t count = static_cast<ByteStream*>(opaque)->read(room);
+  if (count < 0 || count > size) return AVERROR(EIO);
+  return count == 0 ? AVERROR_EOF : static_cast<int>(count);
+}
+
+int64_t seek_bytes(void* opaque, int64_t offset, int whence) noexcept {
+  auto& bytes = *static_cast<ByteStream*>(opaque);
+  int64_t position = -1;
+  switch (whence & ~AVSEEK_FORCE) {
+    case SEEK_SET:
+      position = bytes.seek(offset, ByteStream::From::start);
+      break;
+    case SEEK_CUR:
+      position = bytes.seek(offset, ByteStream::From::here);
+      break;
+    case SEEK_END:
+      position = bytes.seek(offset, ByteStream::From::end);
+      break;
+    case AVSEEK_SIZE: {  // how many bytes there are
+      const int64_t here = bytes.seek(0, ByteStream::From::here);
+      position = here < 0 ? here : bytes.seek(0, ByteStream::From::end);
+      if (here >= 0) bytes.seek(here, ByteStream::From::start);
+      break;
+    }
+    default:
+      break;
+  }
+  return position < 0 ? AVERROR(EIO) : position;
+}
+
+IoContext open_io(ByteStream& bytes, const std::string& name) {
+  constexpr int kBuffer = 32 * 1024;
+  auto* buffer = static_cast<uint8_t*>(av_malloc(kBuffer));
+  AVIOContext* io = buffer == nullptr ? nullptr
+                                      : avio_alloc_context(buffer, kBuffer, 0, &bytes, read_bytes, nullptr,
+                                                           bytes.can_seek() ? seek_bytes : nullptr);
+  if (io == nullptr) {
+    av_free(buffer);
+    throw Error(ErrorCode::out_of_memory, "There is no memory to open {}.", name);
+  }
+  return IoContext(io, CloseIo{.own_functions = true});
 }
 
 // Formats that only point to other files or addresses. Nothing they name would be opened (see
@@ -159,6 +206,12 @@ CodecContext open_decoder(const AVStream& stream, const std::string& name) {
   return decoder;
 }
 
+void open_track(MediaFile& media, const std::string& url, int track) {
+  media.format = open_container(media.io.get(), url, media.name);
+  media.stream = pick_track(*media.format, track, media.name);
+  media.decoder = open_decoder(*media.stream, media.name);
+}
+
 }  // namespace
 
 MediaFile open_media(const std::string& path, int track) {
@@ -169,9 +222,17 @@ MediaFile open_media(const std::string& path, int track) {
   if (!is_stdin) require_readable_file(path, media.name);
   const std::string url = is_stdin ? "pipe:0" : "file:" + path;
   media.io = open_io(url, media.name);
-  media.format = open_container(media.io.get(), url, media.name);
-  media.stream = pick_track(*media.format, track, media.name);
-  media.decoder = open_decoder(*media.stream, media.name);
+  open_track(media, url, track);
+  return media;
+}
+
+MediaFile open_media(std::unique_ptr<ByteStream> bytes, const std::string& name, int track) {
+  capture_log();
+  MediaFile media;
+  media.name = name.empty() ? "The audio given as bytes" : fmt::format("'{}'", name);
+  media.bytes = std::move(bytes);
+  media.io = open_io(*media.bytes, media.name);
+  open_track(media, name, track);
   return media;
 }
 

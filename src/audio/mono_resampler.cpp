@@ -13,12 +13,6 @@ extern "C" {
 namespace sotto::ffmpeg {
 namespace {
 
-// Outside these a file is nonsense or an attack: the filter's memory grows with the rate, the output with its
-// inverse.
-constexpr int kLowestRate = 1000;
-constexpr int kHighestRate = 4'000'000;
-constexpr int kMostChannels = 64;  // the resampler's own limit
-
 // The reference implementations hear 16-bit samples, and a model's doubtful words hang on the last bits.
 float to_sixteen_bits(float sample) {
   constexpr float kScale = 32768;

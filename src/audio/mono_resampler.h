@@ -7,6 +7,12 @@
 
 namespace sotto::ffmpeg {
 
+// Outside these audio is nonsense or an attack: the filter's memory grows with the rate, the output with its
+// inverse.
+inline constexpr int kLowestRate = 1000;
+inline constexpr int kHighestRate = 4'000'000;
+inline constexpr int kMostChannels = 64;  // the resampler's own limit
+
 struct ChannelLayout : AVChannelLayout {  // an owner: custom layouts hold memory
   ChannelLayout() : AVChannelLayout{} {}
   ~ChannelLayout() { av_channel_layout_uninit(this); }

@@ -143,7 +143,9 @@ std::unique_ptr<Matrix> Backend::pack_matrix(std::span<const MatrixPart> parts) 
       require_equal(op, "the size of the bias", static_cast<size_t>(part.bias->elements()),
                     static_cast<size_t>(part.weight->rows()));
   }
-  return do_pack_matrix(parts);
+  auto matrix = do_pack_matrix(parts);
+  weight_bytes_ += matrix->bytes();
+  return matrix;
 }
 
 std::unique_ptr<Norm> Backend::pack_norm(const TensorView& scale, const TensorView& shift) {

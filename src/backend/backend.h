@@ -178,6 +178,9 @@ class Backend {
   virtual std::string description() const = 0;                  // for people: "CPU, 2 threads, AVX-512 VNNI"
   virtual ComputeType compute_type() const = 0;                 // never automatic
   virtual int windows_to_encode_together() const { return 1; }  // how many fill the device
+  // Bytes that it holds on the device. Here the weights alone; a backend with memory of its own counts all of
+  // it.
+  virtual size_t memory_used() const { return weight_bytes_; }
 
   // --- weights; the views may be forgotten afterwards ---
   // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value).
@@ -261,6 +264,8 @@ class Backend {
                         const Rows& out) = 0;
   virtual std::vector<SampleResult> do_sample(const Rows& logits,
                                               std::span<const SampleRequest> requests) = 0;
+
+  size_t weight_bytes_ = 0;  // of all matrices packed so far
 };
 
 }  // namespace sotto

@@ -26,6 +26,7 @@ class LoadedModel {
   const std::string& device_line() const noexcept { return device_line_; }  // what was chosen, for people
   ComputeType compute_type() const { return backend_->compute_type(); }
   std::string device() const { return backend_->description(); }
+  size_t memory_used() const { return backend_->memory_used(); }  // bytes on the device
   // Kind, name, architecture, compute type, driver, why this one: name and value.
   const std::vector<std::pair<std::string, std::string>>& device_record() const noexcept {
     return device_record_;

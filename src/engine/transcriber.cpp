@@ -260,6 +260,7 @@ class Transcription {
     ++windows_heard_;
     spoken_ = result.languages.front();
     if (spoken_.probability > language_.probability) language_ = spoken_;
+    if (callbacks_.on_language) callbacks_.on_language(result.languages);
   }
 
   bool language_settled() const {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "audio/audio_source.h"
 #include "engine/loaded_model.h"
 #include "output/transcript.h"
+#include "whisper/language_detection.h"
 
 namespace sotto {
 
@@ -13,6 +15,7 @@ namespace sotto {
 // transcribe.
 struct TranscribeCallbacks {
   std::function<void(const Segment&)> on_segment;
+  std::function<void(std::span<const LanguageProbability>)> on_language;       // of a window that was asked
   std::function<void(double seconds_done, double seconds_total)> on_progress;  // total < 0: unknown
   std::function<bool()> should_stop;
 };

@@ -1,16 +1,13 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "whisper/tokenizer.h"
 
 namespace sotto {
 namespace {
-
-struct NamedLanguage {
-  std::string_view code, name;
-};
 
 constexpr NamedLanguage kLanguages[] = {
     {"af", "afrikaans"},      {"am", "amharic"},     {"ar", "arabic"},
@@ -67,6 +64,10 @@ bool equal_in_any_case(std::string_view a, std::string_view b) noexcept {
 }
 
 }  // namespace
+
+std::span<const NamedLanguage> all_languages() noexcept {
+  return kLanguages;
+}
 
 std::optional<std::string_view> language_name(std::string_view code) noexcept {
   for (const NamedLanguage& language : kLanguages)

@@ -72,6 +72,10 @@ class Tokenizer {
 };
 
 // English names of language codes ("de" -> "german"), and back; the reference's table.
+struct NamedLanguage {
+  std::string_view code, name;  // string literals
+};
+std::span<const NamedLanguage> all_languages() noexcept;  // by code
 std::optional<std::string_view> language_name(std::string_view code) noexcept;
 std::optional<std::string_view> language_code(std::string_view name_or_code) noexcept;  // any case
 

@@ -1,8 +1,10 @@
 // The C API as a program sees it.
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <sotto/sotto.h>
 
@@ -71,11 +73,18 @@ TEST_F(CApi, TranscribesWithCallbacksAndWritesEveryFormat) {
   ASSERT_EQ(sotto_model_open(options_, &model), SOTTO_OK) << sotto_last_error();
   EXPECT_STREQ(sotto_model_name(model), "nano");
   EXPECT_EQ(sotto_model_is_demonstration(model), 1);
+  Text record;
+  ASSERT_EQ(sotto_model_device_record(model, &record.value), SOTTO_OK);
+  const auto device = nlohmann::json::parse(record.value);
+  EXPECT_EQ(device["id"], "cpu");
+  EXPECT_EQ(device["compute_type"], "int8");
+  EXPECT_GT(device["memory_used"], 1'000'000);
 
   struct Seen {
     std::string text;
     double done = -1;
     int stops_asked = 0;
+    std::vector<std::string> languages;
   } seen;
   sotto_callbacks callbacks{};
   callbacks.size = sizeof callbacks;
@@ -85,6 +94,10 @@ TEST_F(CApi, TranscribesWithCallbacksAndWritesEveryFormat) {
   };
   callbacks.on_progress = [](double done, double, void* user) { static_cast<Seen*>(user)->done = done; };
   callbacks.should_stop = [](void* user) { return ++static_cast<Seen*>(user)->stops_asked, 0; };
+  callbacks.on_language = [](const sotto_language* languages, size_t count, void* user) {
+    for (size_t i = 0; i < count; ++i) static_cast<Seen*>(user)->languages.emplace_back(languages[i].code);
+  };
+  ASSERT_EQ(sotto_options_set(options_, "word-timestamps", "true"), SOTTO_OK);
   sotto_result* result = nullptr;
   ASSERT_EQ(sotto_transcribe_file(model, kSample, options_, &callbacks, &result), SOTTO_OK)
       << sotto_last_error();
@@ -92,10 +105,24 @@ TEST_F(CApi, TranscribesWithCallbacksAndWritesEveryFormat) {
   EXPECT_GT(seen.done, 3);
   EXPECT_GT(seen.stops_asked, 0);
   EXPECT_STREQ(sotto_result_language(result), "en");
+  ASSERT_FALSE(seen.languages.empty());
+  EXPECT_EQ(seen.languages.front(), "en");
+  EXPECT_GT(sotto_result_language_probability(result), 0.5);
   EXPECT_EQ(sotto_result_is_complete(result), 1);
   ASSERT_EQ(sotto_result_segment_count(result), 1u);
-  sotto_segment segment;
-  EXPECT_EQ(sotto_result_segment(result, 1, &segment), SOTTO_ERROR_USAGE);
+  EXPECT_EQ(sotto_result_segment(result, 1), nullptr);
+  const sotto_segment* segment = sotto_result_segment(result, 0);
+  ASSERT_NE(segment, nullptr);
+  EXPECT_EQ(segment->text, seen.text);
+  EXPECT_EQ(segment->id, 0);
+  EXPECT_GT(segment->token_count, 5u);
+  ASSERT_EQ(segment->word_count, 11u);
+  EXPECT_STREQ(segment->words[0].text, " He");
+  EXPECT_LE(segment->words[0].end, segment->words[1].start);
+  EXPECT_STREQ(segment->language, "en");
+  EXPECT_LT(segment->average_log_probability, 0);
+  EXPECT_EQ(segment->attempts, 1);
+  EXPECT_STREQ(segment->suspect, "");
   for (size_t i = 0; i < sotto_output_format_count(); ++i) {
     Text document;
     EXPECT_EQ(sotto_result_write(result, sotto_output_format(i), options_, &document.value), SOTTO_OK);
@@ -122,6 +149,50 @@ TEST_F(CApi, AStopGivesWhatIsDone) {
   EXPECT_EQ(sotto_result_is_complete(result), 0);
   sotto_result_free(result);
   sotto_model_close(model);
+}
+
+TEST_F(CApi, AnOlderProgramsCallbacksAreUnderstood) {
+  sotto_model* model = nullptr;
+  ASSERT_EQ(sotto_model_open(options_, &model), SOTTO_OK);
+  sotto_callbacks callbacks{};
+  callbacks.size = offsetof(sotto_callbacks, on_language);  // before this member was added
+  callbacks.on_language = [](const sotto_language*, size_t, void*) { FAIL(); };
+  const std::vector<float> silence(1600);
+  sotto_result* result = nullptr;
+  EXPECT_EQ(sotto_transcribe_samples(model, silence.data(), silence.size(), options_, &callbacks, &result),
+            SOTTO_OK);
+  sotto_result_free(result);
+  callbacks.size = 8;
+  EXPECT_EQ(sotto_transcribe_samples(model, silence.data(), silence.size(), options_, &callbacks, &result),
+            SOTTO_ERROR_USAGE);
+  EXPECT_STREQ(sotto_last_error(), "sotto_callbacks.size must be sizeof(sotto_callbacks)");
+  sotto_model_close(model);
+}
+
+TEST_F(CApi, MessagesGoToTheLog) {
+  std::string heard;
+  sotto_set_log(
+      [](sotto_log_level level, const char* text, void* user) {
+        if (level == SOTTO_LOG_WARNING) *static_cast<std::string*>(user) += text;
+      },
+      &heard);
+  ASSERT_EQ(sotto_options_set(options_, "device", "cuda:77"), SOTTO_OK);
+  sotto_model* model = nullptr;
+  EXPECT_EQ(sotto_model_open(options_, &model), SOTTO_OK) << sotto_last_error();
+  sotto_model_close(model);
+  sotto_set_log(nullptr, nullptr);
+  EXPECT_NE(heard.find("cuda:77"), std::string::npos) << heard;
+}
+
+TEST_F(CApi, LanguagesAreListed) {
+  ASSERT_GT(sotto_language_count(), 90u);
+  bool german = false;
+  for (size_t i = 0; i < sotto_language_count(); ++i)
+    german = german ||
+             (std::string(sotto_language_code(i)) == "de" && std::string(sotto_language_name(i)) == "german");
+  EXPECT_TRUE(german);
+  EXPECT_EQ(sotto_language_code(sotto_language_count()), nullptr);
+  EXPECT_EQ(sotto_language_name(sotto_language_count()), nullptr);
 }
 
 TEST_F(CApi, ToolsAnswerInJson) {

@@ -4,8 +4,8 @@
     tools/count_tests.py FOLDER
 
 The folder holds NAME.xml (CTest's JUnit reports) and checks.tsv (STATE<tab>NAME<tab>DETAIL, one line for each check
-that is not a CTest test). Every GoogleTest case counts as one; so does any other test program, and one that died
-before it could say how it went counts as one failure more.
+that is not a CTest test). Every GoogleTest case and every pytest case (from its summary, -rA) counts as one; so does any
+other test program, and one that died before it could say how it went counts as one failure more.
 """
 import pathlib
 import re
@@ -15,6 +15,9 @@ import xml.etree.ElementTree as xml
 CASE_END = re.compile(r"^\[\s*(OK|SKIPPED|FAILED)\s*\] (\S+?)(?:, where .*)? \(\d+ ms\)$")
 CASE_START = re.compile(r"^\[ RUN      \] (\S+)$")
 SKIP_NOTE = re.compile(r"^.*:\d+: Skipped$")
+PYTEST_SUMMARY = re.compile(r"^=+ short test summary info =+$")
+PYTEST_CASE = re.compile(r"^(PASSED|FAILED|ERROR) (\S.*?)(?: - .*)?$")
+PYTEST_SKIPS = re.compile(r"^SKIPPED \[(\d+)\] (\S+): (.*)$")
 
 
 class Tally:
@@ -58,11 +61,33 @@ def count_cases(output, where, tally):
     return cases, failed
 
 
+def count_pytest_cases(output, where, tally):
+    """Adds the cases in the summary of pytest; returns (cases, failed cases)."""
+    cases = failed = 0
+    lines = iter(output.splitlines())
+    if not any(PYTEST_SUMMARY.match(line) for line in lines):  # goes on to the line after it
+        return 0, 0
+    for line in lines:
+        if case := PYTEST_CASE.match(line):
+            passed = case.group(1) == "PASSED"
+            tally.add("passed" if passed else "failed", f"{where}: {case.group(2)}")
+            cases += 1
+            failed += not passed
+        elif skips := PYTEST_SKIPS.match(line):
+            for _ in range(int(skips.group(1))):
+                tally.add("skipped", f"{where}: {skips.group(2)}", skips.group(3))
+            cases += int(skips.group(1))
+    return cases, failed
+
+
 def count_report(path, tally):
     for test in xml.parse(path).getroot().iter("testcase"):
         where = f"{path.stem}/{test.get('name')}"
         status = test.get("status")
-        cases, failed = count_cases(test.findtext("system-out") or "", where, tally)
+        output = test.findtext("system-out") or ""
+        cases, failed = count_cases(output, where, tally)
+        if cases == 0:
+            cases, failed = count_pytest_cases(output, where, tally)
         if status == "fail" and failed == 0:
             tally.add("failed", where)
         elif cases == 0 and status == "run":

@@ -25,7 +25,8 @@ fs::path find_helper() {
   for (const fs::path& home : {this_module().parent_path(), this_program().parent_path()})
     for (const char* place : {"sotto-probe", "../libexec/sotto/sotto-probe", "../bin/sotto-probe"}) {
       fs::path helper = home / place;
-      helper += this_program().extension();
+      if (this_program().extension() == ".exe")
+        helper += ".exe";  // not the ".11" of a program like python3.11
       std::error_code ignored;
       if (!home.empty() && fs::is_regular_file(helper, ignored)) return helper;
     }

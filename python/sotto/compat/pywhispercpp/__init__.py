@@ -1,0 +1,1 @@
+"""pywhispercpp's classes over Sotto: `from sotto.compat.pywhispercpp.model import Model`."""

@@ -67,6 +67,6 @@ class Model:
         options: _Texts,
         stop: StopFlag,
         on_segment: Callable[[Tuple[Any, ...]], None],
-        on_progress: Optional[Callable[[float, float], None]],
+        on_progress: Callable[[float, float], None],
         on_language: Callable[[List[Tuple[str, float]]], None],
     ) -> Result: ...

@@ -82,19 +82,28 @@ def open_audio(audio: AudioInput, sample_rate: int, texts: Texts) -> OpenedAudio
     if isinstance(audio, (str, os.PathLike)):
         path = os.fspath(audio)
         return OpenedAudio(lambda: _native.Audio.open_file(path, texts))
-    if isinstance(audio, (bytes, bytearray)) or (isinstance(audio, memoryview) and audio.itemsize == 1):
-        data = audio
-        return OpenedAudio(lambda: _native.Audio.open_buffer(data, "", _FILE, 0, 0, -1, texts))
+    if hasattr(audio, "__array__") or _is_numbers(audio):
+        return _open_array(np.asarray(audio), sample_rate, texts)
+    buffer = _as_buffer(audio)
+    if buffer is not None and buffer.itemsize > 1:
+        return _open_array(np.asarray(buffer), sample_rate, texts)
+    if buffer is not None:
+        return OpenedAudio(lambda: _native.Audio.open_buffer(buffer, "", _FILE, 0, 0, -1, texts))
     if callable(getattr(audio, "read", None)):
         return _open_file_object(cast(BinaryIO, audio), texts)
-    if hasattr(audio, "__array__") or isinstance(audio, memoryview) or _is_numbers(audio):
-        return _open_array(np.asarray(audio), sample_rate, texts)
     if hasattr(audio, "__iter__"):
         return _open_chunks(iter(cast(Iterable[Union[bytes, Array]], audio)), sample_rate, texts)
     raise TypeError(
         "audio must be a path, bytes, a binary file object, an array of samples or an iterable of chunks, "
         f"not {type(audio).__name__}"
     )
+
+
+def _as_buffer(audio: Any) -> Optional[memoryview]:
+    try:
+        return memoryview(audio)
+    except TypeError:
+        return None
 
 
 def _is_numbers(audio: Any) -> bool:

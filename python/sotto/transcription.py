@@ -64,19 +64,20 @@ class Job:
         self._changed = threading.Condition()
         self._ready: Deque[Segment] = deque()
         self._wanted = _AHEAD
-        self._opened, self._language_known, self._ended = threading.Event(), threading.Event(), threading.Event()
+        self._begun, self._language_known, self._ended = threading.Event(), threading.Event(), threading.Event()
+        self._failed_to_begin = False
         self.error: Optional[BaseException] = None
         self.result: Optional[_native.Result] = None
         self.languages: List[Tuple[str, float]] = []
         self.first_language: Optional[Tuple[str, float]] = None
         self.duration = -1.0
         self._thread = _work.start(self._run, self)
-        try:
-            _work.wait(self._opened)
+        try:  # until the audio is open and the options make sense: what fails there fails in the call
+            _work.wait(self._begun)
         except BaseException:
             self.stop()
             raise
-        if self.result is None and self._ended.is_set():
+        if self._failed_to_begin:
             self.raise_error()
 
     # --- on the job's own thread ---
@@ -84,26 +85,26 @@ class Job:
         try:
             audio = self._open_audio()
             self.duration = audio.native.duration
-            self._opened.set()
             assert self._model is not None
             self.result = self._model.transcribe(
                 audio.native,
                 self._options,
                 self._stop,
                 self._take_segment,
-                self._tell_progress if self._on_progress is not None else None,
+                self._tell_progress,
                 self._take_languages,
             )
             audio.raise_reader_error()
         except BaseException as error:  # pylint: disable=broad-except
             self.error = self.error or error
+            self._failed_to_begin = not self._begun.is_set()
         self._model = None  # an unloaded model's memory goes with its last job
         self._open_audio = _nothing
         with self._changed:
             self._ended.set()
             self._changed.notify_all()
         self._language_known.set()
-        self._opened.set()
+        self._begun.set()
 
     def _guard(self, function: Callable[..., None], *arguments: Any) -> None:
         """A caller's function that raises ends the work, and is heard of by whoever waits for it."""
@@ -132,8 +133,9 @@ class Job:
             self._guard(self._on_language, self)
 
     def _tell_progress(self, done: float, total: float) -> None:
-        assert self._on_progress is not None
-        self._guard(self._on_progress, done, total)
+        self._begun.set()
+        if self._on_progress is not None:
+            self._guard(self._on_progress, done, total)
 
     # --- for everybody else ---
     def stop(self) -> None:

@@ -88,10 +88,9 @@ Result transcribe(const Model& model, AudioHandle& audio, const OptionTexts& tex
   const auto options = make_options(texts);
   const std::shared_ptr<sotto_model> handle = model.loaded();
   Listener listener{on_segment, on_progress, on_language, stop};
-  const sotto_callbacks callbacks{
-      sizeof(sotto_callbacks), &listener,
-      Listener::on_segment,    on_progress.is_none() ? nullptr : Listener::on_progress,
-      Listener::should_stop,   Listener::on_language};
+  const sotto_callbacks callbacks{sizeof(sotto_callbacks), &listener,
+                                  Listener::on_segment,    Listener::on_progress,
+                                  Listener::should_stop,   Listener::on_language};
   sotto_result* made = nullptr;
   const py::gil_scoped_release unlocked;
   const sotto_status status =
@@ -152,7 +151,7 @@ void bind_model(py::module_& module) {
            [](const Model& m) { return text_without_lock(sotto_model_device_record, m.loaded().get()); })
       .def("close", close_model)
       .def("transcribe", transcribe, py::arg("audio"), py::arg("options"), py::arg("stop"),
-           py::arg("on_segment"), py::arg("on_progress").none(true), py::arg("on_language"));
+           py::arg("on_segment"), py::arg("on_progress"), py::arg("on_language"));
 }
 
 }  // namespace sotto::python

@@ -1,4 +1,5 @@
 """Every kind of input."""
+import array
 import io
 import pathlib
 
@@ -49,6 +50,7 @@ FORMS = {
     "array": lambda: sotto.decode_audio(PATH),
     "iterator of arrays": lambda: chunks_of(sotto.decode_audio(PATH), 1601),
     "numbers": lambda: sotto.decode_audio(PATH).tolist(),
+    "array.array": lambda: array.array("f", sotto.decode_audio(PATH).tobytes()),
 }
 
 

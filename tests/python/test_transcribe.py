@@ -100,6 +100,8 @@ def test_options(model):
         model.transcribe(PATH, beam_size=0)
     with pytest.raises(ValueError, match="takes a whole number, not 'five'"):
         model.transcribe(PATH, beam_size="five")
+    with pytest.raises(sotto.Error, match="klingon"):
+        model.transcribe(PATH, language="klingon")
 
 
 def test_language_detection(model):

@@ -45,7 +45,7 @@ def interruptibly(function: Callable[[], T]) -> T:
     def work() -> None:
         try:
             answer.append(function())
-        except BaseException as error:  # pylint: disable=broad-except
+        except BaseException as error:
             problem.append(error)
         done.set()
 

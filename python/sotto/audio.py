@@ -47,7 +47,7 @@ class Reader:
         try:
             piece = self._read(size)
             return b"" if piece is None else piece
-        except BaseException as error:  # pylint: disable=broad-except
+        except BaseException as error:
             self.error = error
             return None
 
@@ -57,7 +57,7 @@ class Reader:
             return self._seek(offset, whence)
         except OSError:
             return -1
-        except BaseException as error:  # pylint: disable=broad-except
+        except BaseException as error:
             self.error = error
             return -1
 

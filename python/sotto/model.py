@@ -42,6 +42,7 @@ class Model:
     ) -> None:
         del flash_attn
         self._jobs: "WeakSet[Job]" = WeakSet()
+        self._closed = False
         chosen = choose_device(device, use_gpu, gpu_device)
         if not chosen:
             self._no_such_gpu(gpu_device, fallback)
@@ -84,8 +85,6 @@ class Model:
     @property
     def loaded(self) -> bool:
         return not self._closed
-
-    _closed = False
 
     def info(self) -> Dict[str, Any]:
         """What is in the model's files: sizes, languages, types."""

@@ -16,7 +16,7 @@ def output_formats() -> Dict[str, str]:
 
 def write(
     result: Transcription,
-    format: str,  # pylint: disable=redefined-builtin
+    format: str,
     path: Union[str, "os.PathLike[str]", TextIO],
     **options: OptionValue,
 ) -> None:

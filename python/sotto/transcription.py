@@ -95,7 +95,7 @@ class Job:
                 self._take_languages,
             )
             audio.raise_reader_error()
-        except BaseException as error:  # pylint: disable=broad-except
+        except BaseException as error:
             self.error = self.error or error
             self._failed_to_begin = not self._begun.is_set()
         self._model = None  # an unloaded model's memory goes with its last job
@@ -110,7 +110,7 @@ class Job:
         """A caller's function that raises ends the work, and is heard of by whoever waits for it."""
         try:
             function(*arguments)
-        except BaseException as error:  # pylint: disable=broad-except
+        except BaseException as error:
             self.error = self.error or error
             self._stop.set()
 
@@ -280,7 +280,7 @@ class Transcription(_Parts):
 
     __slots__ = ()
 
-    def document(self, format: str, **options: OptionValue) -> str:  # pylint: disable=redefined-builtin
+    def document(self, format: str, **options: OptionValue) -> str:
         """The transcript as a document ("srt", "json", ...), when all of it is there. Of the options those for
         subtitles apply."""
         texts = to_texts("document", options)

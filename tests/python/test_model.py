@@ -1,4 +1,5 @@
 """Models, devices and their ends."""
+import json
 import subprocess
 import sys
 
@@ -101,7 +102,7 @@ def test_a_callback_may_unload_the_model(long_speech):
 
 
 SWITCHING = """
-import os, threading
+import os, time
 import sotto
 
 def switch(times):
@@ -119,6 +120,10 @@ def held():
 switch({warm_up})
 before = held()
 switch({times})
+for _ in range(50):  # a thread that has done its work may take a moment to vanish
+    if held()[2] <= before[2]:
+        break
+    time.sleep(0.1)
 print(*(now - then for now, then in zip(held(), before)))
 """
 
@@ -131,7 +136,8 @@ def test_switching_models_leaves_nothing_behind(device, is_software):
     script = SWITCHING.format(device=device, path=str(PATH), warm_up=warm_up, times=times)
     answer = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     resident, descriptors, threads = map(int, answer.stdout.split())
-    assert resident < 8 << 20 and descriptors == 0 and threads == 0
+    assert resident < 16 << 20  # the allocator's own unrest; the weights of 200 models would be 6 GB
+    assert descriptors <= 0 and threads <= 0
 
 
 def test_info(model):
@@ -147,8 +153,10 @@ def test_devices_and_findings():
         sotto.devices(beam_size=1)
 
 
-def test_the_helper_that_asks_drivers_is_found():
-    assert "probe-unavailable" not in {each["code"] for each in sotto.findings()}
+def test_drivers_are_asked_as_the_program_asks_them(program):
+    """The helper that does so lies in the package."""
+    answer = subprocess.run([program, "devices", "--json"], check=True, capture_output=True)
+    assert [each["id"] for each in sotto.devices()] == [each["id"] for each in json.loads(answer.stdout)["devices"]]
 
 
 def test_doctor():

@@ -186,6 +186,17 @@ def test_ctrl_c(before, work):
     assert state == "stopped" and answer.returncode == 0, answer.stderr
 
 
+def test_a_program_may_end_in_the_middle():
+    script = f"""
+import numpy as np, sotto
+model = sotto.Model(device="cpu")
+results = [model.transcribe(np.tile(sotto.decode_audio({str(SAMPLES / 'bdl_en_long.flac')!r}), 50)) for _ in range(3)]
+print(next(results[0].segments).id)
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (answer.stdout, answer.stderr, answer.returncode) == ("0\n", "", 0)
+
+
 def test_ctrl_c_without_a_handler_ends_the_program():
     script = INTERRUPTED.format(path=str(SAMPLES / "bdl_en_long.flac"), before="", work="list(result.segments)")
     script = script.replace("except KeyboardInterrupt", "except ZeroDivisionError")

@@ -4,13 +4,13 @@
     PYTHONPATH=build/test/python-site /usr/bin/python3 bench/python_overhead.py
 """
 import ctypes
+import os
 import pathlib
 import resource
+import signal
 import statistics
 import threading
 import time
-import os
-import signal
 
 import numpy as np
 

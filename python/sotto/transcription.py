@@ -12,6 +12,7 @@ from .audio import OpenedAudio
 from .errors import CancelledError
 from .options import OptionValue, to_texts
 
+_SLICE = 0.1  # seconds between looks at the flag that ends the work
 _AHEAD = 16  # segments that may be ready before they are asked for; then the work waits
 
 
@@ -123,7 +124,8 @@ class Job:
             self._ready.append(segment)
             self._changed.notify_all()
             self._language_known.set()
-            self._changed.wait_for(lambda: len(self._ready) < self._wanted or self._stop.is_set())
+            while len(self._ready) >= self._wanted and not self._stop.is_set():
+                self._changed.wait(_SLICE)
 
     def _take_languages(self, languages: List[Tuple[str, float]]) -> None:
         if not self.languages or languages[0][1] > self.languages[0][1]:
@@ -139,9 +141,8 @@ class Job:
 
     # --- for everybody else ---
     def stop(self) -> None:
+        """Takes no lock: the end of an object may come at any place."""
         self._stop.set()
-        with self._changed:
-            self._changed.notify_all()
 
     def abandon(self, reason: str) -> None:
         """Ends the work and waits for that; who still wants something of it is told the reason."""
@@ -162,7 +163,7 @@ class Job:
                 while not self._ready and not self._ended.is_set():
                     if should_stop is not None and should_stop():
                         self.stop()
-                    self._changed.wait(0.1)
+                    self._changed.wait(_SLICE)
                 if self._ready:
                     self._changed.notify_all()
                     return self._ready.popleft()

@@ -132,10 +132,10 @@ typedef enum sotto_seek_from {
 typedef struct sotto_audio_stream {
   size_t size;      /* sizeof(sotto_audio_stream) */
   const char* name; /* for messages and the result; NULL: none */
-  sotto_audio_format format;
-  int sample_rate; /* of raw samples, in Hz */
-  int channels;    /* of raw samples */
-  double duration; /* of raw samples, in seconds; < 0: unknown */
+  int format;       /* a sotto_audio_format */
+  int sample_rate;  /* of raw samples, in Hz */
+  int channels;     /* of raw samples */
+  double duration;  /* of raw samples, in seconds; < 0: unknown */
   void* user;
   /* Puts up to `size` bytes into the buffer and returns how many; 0: the end; < 0: they cannot be had. */
   int64_t (*read)(void* buffer, size_t size, void* user);

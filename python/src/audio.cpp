@@ -98,7 +98,7 @@ AudioHandle open_stream(std::shared_ptr<void> origin, const StreamFacts& facts,
   const auto options = make_options(texts);
   const sotto_audio_stream stream{sizeof(sotto_audio_stream),
                                   facts.name.c_str(),
-                                  static_cast<sotto_audio_format>(facts.format),
+                                  facts.format,
                                   facts.sample_rate,
                                   facts.channels,
                                   facts.duration,

@@ -34,7 +34,7 @@ sotto::AudioOptions audio_options(const sotto_options* options) {
   return {.track = values.track, .channel = values.channel};
 }
 
-sotto::SampleType sample_type(sotto_audio_format format) {
+sotto::SampleType sample_type(int format) {
   switch (format) {
     case SOTTO_AUDIO_U8:
       return sotto::SampleType::u8;
@@ -46,10 +46,9 @@ sotto::SampleType sample_type(sotto_audio_format format) {
       return sotto::SampleType::f32;
     case SOTTO_AUDIO_F64:
       return sotto::SampleType::f64;
-    case SOTTO_AUDIO_FILE:
-      break;
+    default:
+      throw Error(ErrorCode::usage, "there is no audio format {}", format);
   }
-  throw Error(ErrorCode::usage, "there is no audio format {}", static_cast<int>(format));
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ def program():
 
 
 @pytest.fixture
+def one_ahead(monkeypatch):
+    """Transcriptions wait for their reader after every segment, however slow the test is."""
+    monkeypatch.setattr(sotto.transcription, "_AHEAD", 1)
+
+
+@pytest.fixture
 def told():
     """The warnings of a test, with nothing told before."""
     _ignored._told.clear()

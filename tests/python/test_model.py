@@ -71,6 +71,7 @@ def test_the_environment_decides_what_is_left_open(monkeypatch):
     assert "--device" in sotto.Model(device="cpu").device.why
 
 
+@pytest.mark.usefixtures("one_ahead")
 def test_unload(long_speech):
     model = sotto.Model(device="cpu")
     assert model.loaded and "nano" in repr(model) and model.name == "nano"

@@ -37,6 +37,7 @@ def test_segments_and_info(model):
         next(segments)
 
 
+@pytest.mark.usefixtures("one_ahead")
 def test_segments_come_before_the_end(model, long_speech):
     segments, info = model.transcribe(long_speech)
     assert next(segments).text
@@ -47,8 +48,8 @@ def test_segments_come_before_the_end(model, long_speech):
     assert not info.complete and len(rest) < 40
 
 
-def test_work_waits_for_its_reader(model, long_speech, monkeypatch):
-    monkeypatch.setattr(sotto.transcription, "_AHEAD", 1)
+@pytest.mark.usefixtures("one_ahead")
+def test_work_waits_for_its_reader(model, long_speech):
     progress = []
     segments, info = model.transcribe(long_speech, on_progress=lambda done, total: progress.append(done))
     assert info.language == "en"  # the first segment is ready or about to be; nobody takes it

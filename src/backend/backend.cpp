@@ -130,7 +130,7 @@ std::optional<ComputeType> compute_type_from_name(std::string_view name) noexcep
   return std::nullopt;
 }
 
-std::unique_ptr<Matrix> Backend::pack_matrix(std::span<const MatrixPart> parts) {
+std::unique_ptr<Matrix> Backend::pack_matrix(std::span<const MatrixPart> parts, MatrixUse use) {
   const char* const op = "pack_matrix";
   if (parts.empty()) throw Error(ErrorCode::internal, "{}: no weights were given", op);
   for (const MatrixPart& part : parts) {
@@ -143,7 +143,7 @@ std::unique_ptr<Matrix> Backend::pack_matrix(std::span<const MatrixPart> parts) 
       require_equal(op, "the size of the bias", static_cast<size_t>(part.bias->elements()),
                     static_cast<size_t>(part.weight->rows()));
   }
-  return do_pack_matrix(parts);
+  return do_pack_matrix(parts, use);
 }
 
 std::unique_ptr<Norm> Backend::pack_norm(const TensorView& scale, const TensorView& shift) {
@@ -153,8 +153,8 @@ std::unique_ptr<Norm> Backend::pack_norm(const TensorView& scale, const TensorVi
   return do_pack_norm(scale, shift);
 }
 
-std::unique_ptr<Memory> Backend::allocate(size_t elements) {
-  return do_allocate(elements);
+std::unique_ptr<Memory> Backend::allocate(size_t elements, Precision precision) {
+  return do_allocate(elements, precision);
 }
 
 std::unique_ptr<SelfCache> Backend::make_self_cache(const CacheShape& shape) {
@@ -299,6 +299,25 @@ void Backend::embed(const Matrix& table, const Rows& positions, std::span<const 
     require_index("embed", "position", row.position, static_cast<int64_t>(positions.count));
   }
   do_embed(table, positions, rows, out);
+}
+
+std::unique_ptr<Recording> Backend::record(std::span<const DecodeRow> rows,
+                                           const std::function<void()>& operations) {
+  return do_record(rows, operations);
+}
+
+void Backend::replay(const Recording& recording, std::span<const DecodeRow> rows) {
+  do_replay(recording, rows);
+}
+
+std::unique_ptr<Recording> Backend::do_record(std::span<const DecodeRow>,
+                                              const std::function<void()>& operations) {
+  operations();
+  return nullptr;
+}
+
+void Backend::do_replay(const Recording&, std::span<const DecodeRow>) {
+  throw Error(ErrorCode::internal, "replay: {} keeps no recordings", description());
 }
 
 std::vector<SampleResult> Backend::sample(const Rows& logits, std::span<const SampleRequest> requests) {

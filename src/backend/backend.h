@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,11 @@ class Matrix {
   size_t outputs_, inputs_, bytes_ = 0;
 };
 
+// How many rows a matrix will meet: the encoder's see whole windows, the decoder's a few rows a step. A
+// backend may choose kernels and layouts by this, never by the number of rows of a call: that would let a
+// row's numbers depend on its neighbours.
+enum class MatrixUse { few_rows, many_rows };
+
 // Immutable scale and shift of a layer norm.
 class Norm {
  public:
@@ -50,7 +56,11 @@ class Norm {
   size_t width_;
 };
 
-// Working memory on the device, in elements of the backend's activation type.
+// What working memory holds: the activation type of the backend's compute type, or float32 whatever that type
+// is (logits, whose differences decide).
+enum class Precision { activation, full };
+
+// Working memory on the device, in elements of its precision.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -164,6 +174,17 @@ struct CrossWeightsRequest {
   std::vector<float>* out;     // rows x heads x audio positions, appended
 };
 
+// Operations that a device keeps so that it can run them again without being told each one.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+ protected:
+  Recording() = default;
+};
+
 struct Epilogue {
   bool gelu = false;               // y = gelu(x W + b), the exact form with erf
   const Rows* residual = nullptr;  // y = residual + (x W + b); may be y itself
@@ -178,6 +199,9 @@ class Backend {
   virtual std::string description() const = 0;                  // for people: "CPU, 2 threads, AVX-512 VNNI"
   virtual ComputeType compute_type() const = 0;                 // never automatic
   virtual int windows_to_encode_together() const { return 1; }  // how many fill the device
+  // Rows that go through the encoder's feed-forward layer together: its hidden state is four times as wide as
+  // all else, and would make up most of the working memory.
+  virtual size_t feed_forward_rows() const { return 768; }
 
   // --- weights; the views may be forgotten afterwards ---
   // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value).
@@ -187,11 +211,11 @@ class Backend {
     const TensorView* weight;
     const TensorView* bias;
   };
-  std::unique_ptr<Matrix> pack_matrix(std::span<const MatrixPart> parts);
+  std::unique_ptr<Matrix> pack_matrix(std::span<const MatrixPart> parts, MatrixUse use = MatrixUse::few_rows);
   std::unique_ptr<Norm> pack_norm(const TensorView& scale, const TensorView& shift);
 
   // --- memory ---
-  std::unique_ptr<Memory> allocate(size_t elements);
+  std::unique_ptr<Memory> allocate(size_t elements, Precision precision = Precision::activation);
   std::unique_ptr<SelfCache> make_self_cache(const CacheShape& shape);
   std::unique_ptr<CrossCache> make_cross_cache(const CacheShape& shape);
   void write(const Rows& to, std::span<const float> from);  // count x width values, dense
@@ -229,7 +253,13 @@ class Backend {
   // out row i = table[token] + positions[position].
   void embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows, const Rows& out);
 
-  // One result per row of logits.
+  // Runs operations that take no rows but these, or others of the same number, and keeps them where the
+  // device can: then replay() runs them again for other tokens, positions, slots and windows. Nothing is kept
+  // (nullptr) where it cannot. The memory, caches and weights in use must outlive the recording.
+  std::unique_ptr<Recording> record(std::span<const DecodeRow> rows, const std::function<void()>& operations);
+  void replay(const Recording& recording, std::span<const DecodeRow> rows);
+
+  // One result per row of logits, which have full precision.
   std::vector<SampleResult> sample(const Rows& logits, std::span<const SampleRequest> requests);
 
  protected:
@@ -237,9 +267,9 @@ class Backend {
 
  private:
   // The public calls check shapes once, for all backends, and then call these.
-  virtual std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts) = 0;
+  virtual std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts, MatrixUse use) = 0;
   virtual std::unique_ptr<Norm> do_pack_norm(const TensorView& scale, const TensorView& shift) = 0;
-  virtual std::unique_ptr<Memory> do_allocate(size_t elements) = 0;
+  virtual std::unique_ptr<Memory> do_allocate(size_t elements, Precision precision) = 0;
   virtual std::unique_ptr<SelfCache> do_make_self_cache(const CacheShape& shape) = 0;
   virtual std::unique_ptr<CrossCache> do_make_cross_cache(const CacheShape& shape) = 0;
   virtual void do_write(const Rows& to, std::span<const float> from) = 0;
@@ -259,6 +289,9 @@ class Backend {
   virtual void do_copy_slot(SelfCache& cache, int from, int to, int positions) = 0;
   virtual void do_embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows,
                         const Rows& out) = 0;
+  virtual std::unique_ptr<Recording> do_record(std::span<const DecodeRow> rows,
+                                               const std::function<void()>& operations);
+  virtual void do_replay(const Recording& recording, std::span<const DecodeRow> rows);
   virtual std::vector<SampleResult> do_sample(const Rows& logits,
                                               std::span<const SampleRequest> requests) = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 
 #include "base/error.h"
@@ -9,19 +10,15 @@
 namespace sotto {
 namespace {
 
-// Rows that go through the encoder's feed-forward layer together: its hidden state is four times as wide as
-// all else, and would make up most of the working memory.
-constexpr size_t kFeedForwardRows = 768;
-
 // Looks up tensors by name and hands them to the backend in its own layout.
 class Packer {
  public:
   Packer(Backend& backend, const Checkpoint& checkpoint) : backend_(backend), checkpoint_(checkpoint) {}
 
-  std::unique_ptr<Matrix> matrix(std::initializer_list<std::string> names) const {
+  std::unique_ptr<Matrix> matrix(MatrixUse use, std::initializer_list<std::string> names) const {
     std::vector<Backend::MatrixPart> parts;
     for (const std::string& name : names) parts.push_back({&tensor(name + ".weight"), find(name + ".bias")});
-    return backend_.pack_matrix(parts);
+    return backend_.pack_matrix(parts, use);
   }
 
   std::unique_ptr<Norm> norm(const std::string& name) const {
@@ -36,18 +33,21 @@ class Packer {
     return memory;
   }
 
-  AttentionWeights attention(const std::string& block, const std::string& norm_name) const {
-    return {norm(norm_name), matrix({block + ".q_proj", block + ".k_proj", block + ".v_proj"}),
-            matrix({block + ".out_proj"})};
+  AttentionWeights attention(MatrixUse use, const std::string& layer) const {
+    const std::string block = layer + ".self_attn";
+    return {norm(block + "_layer_norm"),
+            matrix(use, {block + ".q_proj", block + ".k_proj", block + ".v_proj"}),
+            matrix(use, {block + ".out_proj"})};
   }
 
   AttentionWeights cross_attention(const std::string& layer) const {
-    return {norm(layer + ".encoder_attn_layer_norm"), matrix({layer + ".encoder_attn.q_proj"}),
-            matrix({layer + ".encoder_attn.out_proj"})};
+    return {norm(layer + ".encoder_attn_layer_norm"),
+            matrix(MatrixUse::few_rows, {layer + ".encoder_attn.q_proj"}),
+            matrix(MatrixUse::few_rows, {layer + ".encoder_attn.out_proj"})};
   }
 
-  FeedForwardWeights feed_forward(const std::string& layer) const {
-    return {norm(layer + ".final_layer_norm"), matrix({layer + ".fc1"}), matrix({layer + ".fc2"})};
+  FeedForwardWeights feed_forward(MatrixUse use, const std::string& layer) const {
+    return {norm(layer + ".final_layer_norm"), matrix(use, {layer + ".fc1"}), matrix(use, {layer + ".fc2"})};
   }
 
   const TensorView* find(const std::string& name) const {
@@ -75,6 +75,14 @@ void append_by_head(std::span<const float> weights, size_t heads, Alignment& to)
   to.heads += heads;
 }
 
+// One new token of every sequence, and something to choose from each: what decoding does nearly always.
+bool is_step(std::span<const DecodeRow> rows, std::span<const SamplePoint> points, size_t capacity) {
+  if (rows.empty() || rows.size() != points.size() || rows.size() > capacity) return false;
+  for (size_t i = 0; i < points.size(); ++i)
+    if (points[i].row != i) return false;
+  return true;
+}
+
 Rows whole(Memory& memory, int rows, int width) {
   return {&memory, 0, static_cast<size_t>(rows), static_cast<size_t>(width), static_cast<size_t>(width)};
 }
@@ -84,25 +92,25 @@ Rows whole(Memory& memory, int rows, int width) {
 Network::Network(Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend), config_(checkpoint.config) {
   const Packer pack(backend, checkpoint);
-  conv1_ = pack.matrix({"encoder.conv1"});
-  conv2_ = pack.matrix({"encoder.conv2"});
+  conv1_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv1"});
+  conv2_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv2"});
   encoder_positions_ = pack.table("encoder.embed_positions.weight");
   for (int i = 0; i < config_.encoder_layers; ++i) {
     const std::string layer = "encoder.layers." + std::to_string(i);
     encoder_.push_back(
-        {pack.attention(layer + ".self_attn", layer + ".self_attn_layer_norm"), pack.feed_forward(layer)});
+        {pack.attention(MatrixUse::many_rows, layer), pack.feed_forward(MatrixUse::many_rows, layer)});
   }
   encoder_norm_ = pack.norm("encoder.layer_norm");
 
-  token_table_ = pack.matrix({"decoder.embed_tokens"});
-  if (pack.find("proj_out.weight") != nullptr) output_table_ = pack.matrix({"proj_out"});
+  token_table_ = pack.matrix(MatrixUse::few_rows, {"decoder.embed_tokens"});
+  if (pack.find("proj_out.weight") != nullptr) output_table_ = pack.matrix(MatrixUse::few_rows, {"proj_out"});
   decoder_positions_ = pack.table("decoder.embed_positions.weight");
   for (int i = 0; i < config_.decoder_layers; ++i) {
     const std::string layer = "decoder.layers." + std::to_string(i);
-    decoder_.push_back({pack.attention(layer + ".self_attn", layer + ".self_attn_layer_norm"),
-                        pack.cross_attention(layer),
-                        pack.matrix({layer + ".encoder_attn.k_proj", layer + ".encoder_attn.v_proj"}),
-                        pack.feed_forward(layer)});
+    decoder_.push_back(
+        {pack.attention(MatrixUse::few_rows, layer), pack.cross_attention(layer),
+         pack.matrix(MatrixUse::many_rows, {layer + ".encoder_attn.k_proj", layer + ".encoder_attn.v_proj"}),
+         pack.feed_forward(MatrixUse::few_rows, layer)});
   }
   decoder_norm_ = pack.norm("decoder.layer_norm");
 }
@@ -130,12 +138,13 @@ Session::Session(const Network& network, int windows, int slots)
   plan_encoder();
   plan_decoder();
   size_t elements = 0;
-  for (const Rows& rows :
-       {encoder_.mel, encoder_.conv, encoder_.state, encoder_.normed, encoder_.qkv, encoder_.attended,
-        encoder_.hidden, encoder_.cross, decoder_.state, decoder_.normed, decoder_.qkv, decoder_.query,
-        decoder_.attended, decoder_.hidden, decoder_.logits})
+  for (const Rows& rows : {encoder_.mel, encoder_.conv, encoder_.state, encoder_.normed, encoder_.qkv,
+                           encoder_.attended, encoder_.hidden, encoder_.cross, decoder_.state,
+                           decoder_.normed, decoder_.qkv, decoder_.query, decoder_.attended, decoder_.hidden})
     elements = std::max(elements, rows.offset + rows.count * rows.stride);
   memory_ = backend_.allocate(elements);
+  logits_memory_ =
+      backend_.allocate(logit_capacity_ * static_cast<size_t>(config.vocabulary), Precision::full);
   plan_encoder();
   plan_decoder();
 
@@ -163,6 +172,7 @@ void Session::plan_encoder() {
   encoder_.attended = encoder_.normed;  // the normed rows have gone into the queries, keys and values by then
   // What follows is never needed at the same time: the convolutions' input, the attention, the feed-forward
   // layer.
+  const size_t feed_forward_rows = backend_.feed_forward_rows();
   size_t shared = offset;
   encoder_.mel = part(shared, padded_frames, static_cast<size_t>(config.mel_bins));
   encoder_.conv = part(shared, padded_frames, width);
@@ -170,7 +180,7 @@ void Session::plan_encoder() {
   encoder_.qkv = part(shared, positions, 3 * width);
   shared = offset;
   encoder_.hidden =
-      part(shared, std::min(positions, kFeedForwardRows), static_cast<size_t>(config.encoder_ffn));
+      part(shared, std::min(positions, feed_forward_rows), static_cast<size_t>(config.encoder_ffn));
   shared = offset;
   encoder_.cross = part(shared, positions, 2 * width);
 }
@@ -185,7 +195,8 @@ void Session::plan_decoder() {
   decoder_.query = part(offset, row_capacity_, width);
   decoder_.attended = part(offset, row_capacity_, width);
   decoder_.hidden = part(offset, row_capacity_, static_cast<size_t>(config.decoder_ffn));
-  decoder_.logits = part(offset, logit_capacity_, static_cast<size_t>(config.vocabulary));
+  const auto vocabulary = static_cast<size_t>(config.vocabulary);
+  decoder_.logits = {logits_memory_.get(), 0, logit_capacity_, vocabulary, vocabulary};
 }
 
 Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_layer) {
@@ -193,6 +204,7 @@ Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_lay
   const auto frames = static_cast<size_t>(network_.mel_frames()),
              positions = static_cast<size_t>(config.audio_positions);
   const auto windows = static_cast<int>(items.size());
+  const size_t feed_forward_rows = backend_.feed_forward_rows();
   EncoderBuffers b = encoder_;
   for (Rows* rows : {&b.state, &b.normed, &b.qkv, &b.attended}) rows->count = items.size() * positions;
 
@@ -217,8 +229,8 @@ Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_lay
     backend_.attend_encoder(b.qkv, b.attended, config.encoder_heads, windows);
     backend_.linear(*layer.self.output, b.attended, b.state, add_to_state);
     backend_.layer_norm(*layer.feed_forward.norm, b.state, b.normed);
-    for (size_t row = 0; row < b.state.count; row += kFeedForwardRows) {
-      const size_t rows = std::min(kFeedForwardRows, b.state.count - row);
+    for (size_t row = 0; row < b.state.count; row += feed_forward_rows) {
+      const size_t rows = std::min(feed_forward_rows, b.state.count - row);
       const Rows state = b.state.rows(row, rows), hidden = b.hidden.rows(0, rows);
       backend_.linear(*layer.feed_forward.expand, b.normed.rows(row, rows), hidden, {.gelu = true});
       backend_.linear(*layer.feed_forward.contract, hidden, state, {.residual = &state});
@@ -295,17 +307,49 @@ void Session::run_decoder(std::span<const DecodeRow> rows, std::span<const std::
 }
 
 Rows Session::project(std::span<const size_t> chosen) {
-  for (size_t i = 0; i < chosen.size(); ++i)
-    backend_.layer_norm(*network_.decoder_norm_, decoder_.state.rows(chosen[i], 1),
-                        decoder_.normed.rows(i, 1));
+  for (size_t i = 0; i < chosen.size();) {  // neighbours together
+    size_t n = 1;
+    while (i + n < chosen.size() && chosen[i + n] == chosen[i] + n) ++n;
+    backend_.layer_norm(*network_.decoder_norm_, decoder_.state.rows(chosen[i], n),
+                        decoder_.normed.rows(i, n));
+    i += n;
+  }
   const Rows logits = decoder_.logits.rows(0, chosen.size());
   const Matrix& table = network_.output_table_ ? *network_.output_table_ : *network_.token_table_;
   backend_.linear(table, decoder_.normed.rows(0, chosen.size()), logits);
   return logits;
 }
 
+Rows Session::step(std::span<const DecodeRow> rows) {
+  const auto found = steps_.find(rows.size());
+  if (found != steps_.end() && found->second) {
+    backend_.replay(*found->second, rows);
+    return decoder_.logits.rows(0, rows.size());
+  }
+  std::vector<size_t> all(rows.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  const auto issue = [&] {
+    run_decoder(rows, {}, nullptr);
+    project(all);
+  };
+  // What is issued once may be a rare number of rows, and recording costs time: the second time is soon
+  // enough.
+  if (found == steps_.end()) {
+    steps_[rows.size()] = nullptr;
+    issue();
+  } else {
+    found->second = backend_.record(rows, issue);
+  }
+  return decoder_.logits.rows(0, rows.size());
+}
+
 std::vector<SampleResult> Session::decode(std::span<const DecodeRow> rows,
                                           std::span<const SamplePoint> points) {
+  if (is_step(rows, points, logit_capacity_)) {
+    std::vector<SampleRequest> requests;
+    for (const SamplePoint& point : points) requests.push_back(point.request);
+    return backend_.sample(step(rows), requests);
+  }
   std::vector<SampleResult> results;
   results.reserve(points.size());
   // More rows than there is room for go in several calls; the points are in the order of their rows.
@@ -327,12 +371,24 @@ std::vector<SampleResult> Session::decode(std::span<const DecodeRow> rows,
   return results;
 }
 
+void Session::for_row_groups(size_t rows, const std::function<void(std::span<const size_t>)>& use) const {
+  std::vector<size_t> all(rows);
+  std::iota(all.begin(), all.end(), size_t{0});
+  for (std::span<const size_t> rest = all; !rest.empty();) {
+    const size_t now = std::min(rest.size(), logit_capacity_);
+    use(rest.first(now));
+    rest = rest.subspan(now);
+  }
+}
+
 std::vector<float> Session::logits(std::span<const DecodeRow> rows) {
   run_decoder(rows, {}, nullptr);
   const auto vocabulary = static_cast<size_t>(network_.config().vocabulary);
   std::vector<float> values(rows.size() * vocabulary);
-  for (size_t row = 0; row < rows.size(); ++row)
-    backend_.read(project(std::array{row}), std::span(values).subspan(row * vocabulary, vocabulary));
+  for_row_groups(rows.size(), [&](std::span<const size_t> group) {
+    backend_.read(project(group),
+                  std::span(values).subspan(group.front() * vocabulary, group.size() * vocabulary));
+  });
   return values;
 }
 
@@ -346,12 +402,12 @@ Alignment Session::align(std::span<const DecodeRow> rows, std::span<const std::p
   alignment.rows = rows.size();
   alignment.positions = static_cast<size_t>(network_.config().audio_positions);
   run_decoder(rows, heads, &alignment);
-  for (size_t row = 0; row < targets.size(); ++row) {
-    SampleRequest request;
-    request.probe = targets[row];
-    alignment.probabilities.push_back(
-        backend_.sample(project(std::array{row}), std::array{request}).front().probe_probability);
-  }
+  for_row_groups(targets.size(), [&](std::span<const size_t> group) {
+    std::vector<SampleRequest> requests(group.size());
+    for (size_t i = 0; i < group.size(); ++i) requests[i].probe = targets[group[i]];
+    for (const SampleResult& result : backend_.sample(project(group), requests))
+      alignment.probabilities.push_back(result.probe_probability);
+  });
   return alignment;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -122,14 +124,21 @@ class Session {
   void run_decoder(std::span<const DecodeRow> rows, std::span<const std::pair<int, int>> heads,
                    Alignment* alignment);
   Rows project(std::span<const size_t> chosen);  // logits of the chosen rows
+  Rows step(std::span<const DecodeRow> rows);    // run_decoder and project for one new token of every row
+
+  // Row numbers 0 .. rows-1, as many at a time as there is room for logits.
+  void for_row_groups(size_t rows, const std::function<void(std::span<const size_t>)>& use) const;
 
   const Network& network_;
   Backend& backend_;
   const int windows_, slots_;
   size_t row_capacity_ = 0, logit_capacity_ = 0, encode_together_ = 1;
-  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Memory> memory_, logits_memory_;
   std::unique_ptr<SelfCache> self_cache_;
   std::unique_ptr<CrossCache> cross_cache_;
+  // By the number of rows; nullptr: issued once, to be recorded the next time. Last: they use all of the
+  // above.
+  std::map<size_t, std::unique_ptr<Recording>> steps_;
 
   struct EncoderBuffers {
     Rows mel, conv, state, normed, qkv, attended, hidden, cross;

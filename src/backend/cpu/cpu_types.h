@@ -105,11 +105,11 @@ class CpuBackend final : public Backend {
 
  private:
   // pack.cpp
-  std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts) override;
+  std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts, MatrixUse use) override;
   std::unique_ptr<Norm> do_pack_norm(const TensorView& scale,
                                      const TensorView& shift) override;  // layer_norm.cpp
   // memory.cpp
-  std::unique_ptr<Memory> do_allocate(size_t elements) override;
+  std::unique_ptr<Memory> do_allocate(size_t elements, Precision precision) override;
   void do_write(const Rows& to, std::span<const float> from) override;
   void do_read(const Rows& from, std::span<float> to) override;
   void do_fill_zero(const Rows& rows) override;

@@ -72,7 +72,7 @@ AlignedBytes& AlignedBytes::operator=(AlignedBytes&& other) noexcept {
   return *this;
 }
 
-std::unique_ptr<Memory> CpuBackend::do_allocate(size_t elements) {
+std::unique_ptr<Memory> CpuBackend::do_allocate(size_t elements, Precision) {
   return std::make_unique<CpuMemory>(elements);
 }
 

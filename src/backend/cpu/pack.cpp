@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/cpu_types.h"
+#include "backend/stacked_rows.h"
 
 namespace sotto::cpu {
 namespace {
@@ -39,61 +40,6 @@ WeightType weight_type(ComputeType type) {
   }
 }
 
-// A convolution's row is [in][taps] in the file and [taps][in] here, so that it meets consecutive frames in
-// memory.
-void reorder_taps(float* row, size_t inputs, size_t taps, std::vector<float>& spare) {
-  std::copy_n(row, inputs * taps, spare.data());
-  for (size_t tap = 0; tap < taps; ++tap)
-    for (size_t input = 0; input < inputs; ++input) row[tap * inputs + input] = spare[input * taps + tap];
-}
-
-// Rows of the stacked parts, numbered through, as float32.
-class StackedRows {
- public:
-  explicit StackedRows(std::span<const Backend::MatrixPart> parts) : parts_(parts) {
-    for (const Backend::MatrixPart& part : parts) outputs_ += static_cast<size_t>(part.weight->rows());
-    inputs_ = static_cast<size_t>(parts.front().weight->row_elements());
-  }
-
-  size_t outputs() const { return outputs_; }
-  size_t inputs() const { return inputs_; }
-
-  void read(size_t first, size_t count, float* out, std::vector<float>& spare) const {
-    size_t begin = 0;  // of the part
-    for (const Backend::MatrixPart& part : parts_) {
-      const auto rows = static_cast<size_t>(part.weight->rows());
-      const size_t from = std::max(first, begin), to = std::min(first + count, begin + rows);
-      if (from < to) {
-        float* target = out + (from - first) * inputs_;
-        read_rows(*part.weight, static_cast<int64_t>(from - begin), static_cast<int64_t>(to - from), target);
-        if (part.weight->shape.size() == 3) {
-          const auto taps = static_cast<size_t>(part.weight->shape[2]);
-          for (size_t row = from; row < to; ++row, target += inputs_)
-            reorder_taps(target, inputs_ / taps, taps, spare);
-        }
-      }
-      begin += rows;
-    }
-  }
-
-  void read_bias(float* out) const {
-    for (const Backend::MatrixPart& part : parts_) {
-      if (part.bias != nullptr) std::ranges::copy(read_all(*part.bias), out);
-      out += part.weight->rows();
-    }
-  }
-
-  // The file's pages are not needed any more.
-  void release() const {
-    for (const Backend::MatrixPart& part : parts_)
-      if (part.weight->owner != nullptr) part.weight->owner->release(part.weight->data);
-  }
-
- private:
-  std::span<const Backend::MatrixPart> parts_;
-  size_t outputs_ = 0, inputs_ = 0;
-};
-
 struct PackingSpace {
   PackingSpace(size_t outputs, size_t inputs) : rows(outputs * inputs), spare(inputs) {}
   std::vector<float> rows, spare;
@@ -115,7 +61,7 @@ CpuMatrix::CpuMatrix(size_t outputs, size_t inputs, WeightType type, size_t pane
   bytes_ += scales_.size() + sums_.size();
 }
 
-std::unique_ptr<Matrix> CpuBackend::do_pack_matrix(std::span<const MatrixPart> parts) {
+std::unique_ptr<Matrix> CpuBackend::do_pack_matrix(std::span<const MatrixPart> parts, MatrixUse) {
   const StackedRows source(parts);
   const size_t panel = kernels_.matrix.panel, inputs = source.inputs();
   const WeightType type = weight_type(compute_type_);

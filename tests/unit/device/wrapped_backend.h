@@ -19,13 +19,15 @@ class WrappedBackend final : public Backend {
   ComputeType compute_type() const override { return inner_->compute_type(); }
 
  private:
-  std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts) override {
-    return inner_->pack_matrix(parts);
+  std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts, MatrixUse use) override {
+    return inner_->pack_matrix(parts, use);
   }
   std::unique_ptr<Norm> do_pack_norm(const TensorView& scale, const TensorView& shift) override {
     return inner_->pack_norm(scale, shift);
   }
-  std::unique_ptr<Memory> do_allocate(size_t elements) override { return inner_->allocate(elements); }
+  std::unique_ptr<Memory> do_allocate(size_t elements, Precision precision) override {
+    return inner_->allocate(elements, precision);
+  }
   std::unique_ptr<SelfCache> do_make_self_cache(const CacheShape& shape) override {
     return inner_->make_self_cache(shape);
   }

@@ -38,11 +38,11 @@ struct Weights {
   size_t outputs, inputs;
   std::vector<float> values, bias;
 
-  std::unique_ptr<Matrix> pack(Backend& backend) const {
+  std::unique_ptr<Matrix> pack(Backend& backend, MatrixUse use = MatrixUse::few_rows) const {
     const TensorView weight = view_of(values, {static_cast<int64_t>(outputs), static_cast<int64_t>(inputs)});
     const TensorView shift = view_of(bias, {static_cast<int64_t>(outputs)});
     const Backend::MatrixPart part{&weight, &shift};
-    return backend.pack_matrix({&part, 1});
+    return backend.pack_matrix({&part, 1}, use);
   }
 };
 
@@ -123,6 +123,8 @@ class TestRows {
 
 class LinearTest : public OnBackend {
  protected:
+  const std::vector<MatrixUse>& uses() const { return GetParam().backend->uses; }
+
   double tolerance(size_t inputs, double value) const {
     return bounds().product + bounds().per_input * static_cast<double>(inputs) + type().step(value);
   }
@@ -137,10 +139,13 @@ class LinearTest : public OnBackend {
   }
 
   void check(size_t rows, size_t outputs, size_t inputs) const {
+    for (const MatrixUse use : uses()) check(rows, outputs, inputs, use);
+  }
+  void check(size_t rows, size_t outputs, size_t inputs, MatrixUse use) const {
     SCOPED_TRACE(testing::Message() << rows << " rows, " << outputs << " outputs, " << inputs << " inputs");
     const Weights weights(outputs, inputs);
     const std::vector<float> x = activations(rows * inputs, 7);
-    const auto matrix = weights.pack(backend());
+    const auto matrix = weights.pack(backend(), use);
     const TestRows in(backend(), rows, inputs, x), out(backend(), rows, outputs);
     backend().linear(*matrix, in.rows, out.rows);
     const std::vector<float> y = out.read();

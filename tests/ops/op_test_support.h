@@ -29,6 +29,14 @@ inline OwnedRows allocate_rows(Backend& backend, size_t count, size_t width) {
   return owned;
 }
 
+// In full precision, as a backend's sampler wants them.
+inline OwnedRows upload_logits(Backend& backend, std::span<const float> values, size_t width) {
+  OwnedRows owned{backend.allocate(values.size() + 5, Precision::full), {}};
+  owned.rows = {owned.memory.get(), 5, values.size() / width, width, width};
+  backend.write(owned, values);
+  return owned;
+}
+
 inline OwnedRows upload(Backend& backend, std::span<const float> values, size_t width) {
   OwnedRows owned = allocate_rows(backend, values.size() / width, width);
   backend.write(owned, values);

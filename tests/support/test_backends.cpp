@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "support/vulkan_test_backends.h"
 #include "tensor/dtype.h"
 
 namespace sotto::test {
@@ -61,6 +62,7 @@ std::vector<TestBackend> make_test_backends() {
   for (const char* isa : kIsas) list.push_back(cpu_backend(isa, isa));
   for (TestBackend& backend : list)
     if (backend.name == cpu_isas().front()) backend.whole = true;
+  for (TestBackend& backend : vulkan_test_backends()) list.push_back(std::move(backend));
   return list;
 }
 

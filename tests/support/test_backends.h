@@ -47,7 +47,8 @@ struct TestBackend {
   std::string device;        // as the option --device takes it
   std::vector<int> threads;  // numbers of threads whose results must be equal
   std::vector<TestType> types;
-  bool whole = false;  // golden tests run on it, too: it is what users get
+  std::vector<MatrixUse> uses{MatrixUse::few_rows};  // those for which it has different kernels
+  bool whole = false;                                // golden tests run on it, too: it is what users get
   std::function<std::unique_ptr<Backend>(ComputeType type, int threads)> open;
   std::function<std::string()> complaints = [] { return std::string(); };  // of a checking layer, since asked
 };

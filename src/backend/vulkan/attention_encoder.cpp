@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "backend/vulkan/vulkan_types.h"
+
+namespace sotto::vk {
+
+void VulkanBackend::do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) {
+  const std::lock_guard lock(context_->mutex);
+  const Device& device = context_->device;
+  const size_t positions = qkv.count / static_cast<size_t>(windows), width = out.width;
+  const auto head = static_cast<uint32_t>(width / static_cast<size_t>(heads));
+  const BoundRows from(qkv), to(out);
+  // Keys and values of a tile share half of what shared memory there must be.
+  constexpr uint32_t kMostKeys = 32, kSharedFloats = 8192 / sizeof(float);
+  const bool lanes = device.abilities().lanes;
+  const uint32_t keys = lanes ? tiles_.encoder_local : std::clamp(kSharedFloats / head / 2, 1u, kMostKeys);
+  const Pipeline& pipeline =
+      kernel(kernel_name("attend_encoder", {{lanes, "LANES"}, {from.element == Element::float16, "HALF"}}),
+             {tiles_.encoder_local, head, keys});
+  struct {
+    uint32_t positions, width, qkv_offset, qkv_stride, out_offset, out_stride, first_window;
+  } call{static_cast<uint32_t>(positions),
+         static_cast<uint32_t>(width),
+         from.offset,
+         from.stride,
+         to.offset,
+         to.stride,
+         0};
+  const double window_work =
+      4.0 * static_cast<double>(positions) * static_cast<double>(positions) * static_cast<double>(width);
+  const auto at_once = static_cast<uint32_t>(std::max(1.0, context_->stream.piece_work() / window_work));
+  for (uint32_t first = 0; first < static_cast<uint32_t>(windows); first += at_once) {
+    const uint32_t count = std::min(at_once, static_cast<uint32_t>(windows) - first);
+    call.first_window = first;
+    context_->stream.run(pipeline, {from.view, to.view}, call,
+                         {divide_up(positions, pipeline.local), static_cast<uint32_t>(heads), count},
+                         window_work * count);
+    context_->stream.pace();
+  }
+}
+
+}  // namespace sotto::vk

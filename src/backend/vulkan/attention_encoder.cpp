@@ -11,12 +11,12 @@ void VulkanBackend::do_attend_encoder(const Rows& qkv, const Rows& out, int head
   const auto head = static_cast<uint32_t>(width / static_cast<size_t>(heads));
   const BoundRows from(qkv), to(out);
   // Keys and values of a tile share half of what shared memory there must be.
-  constexpr uint32_t kMostKeys = 32, kSharedFloats = 8192 / sizeof(float);
-  const bool lanes = device.abilities().lanes;
+  constexpr uint32_t kMostKeys = 32, kSharedFloats = 8192 / sizeof(float), kGroup = 4, kMostLaneHead = 128;
+  const bool lanes = device.abilities().lanes && head <= kMostLaneHead;  // a lane holds a key and a value
   const uint32_t keys = lanes ? tiles_.encoder_local : std::clamp(kSharedFloats / head / 2, 1u, kMostKeys);
   const Pipeline& pipeline =
       kernel(kernel_name("attend_encoder", {{lanes, "LANES"}, {from.element == Element::float16, "HALF"}}),
-             {tiles_.encoder_local, head, keys});
+             {tiles_.encoder_local, head, keys, lanes ? keys : std::min(keys, kGroup)});
   struct {
     uint32_t positions, width, qkv_offset, qkv_stride, out_offset, out_stride, first_window;
   } call{static_cast<uint32_t>(positions),

@@ -12,19 +12,20 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 64;
 layout(constant_id = 1) const uint HEAD = 64;
-layout(constant_id = 2) const uint KEYS = 32;  // of a tile
+layout(constant_id = 2) const uint KEYS = 32;  // of a tile,
+layout(constant_id = 3) const uint GROUP = 4;  // a part of them
 layout(binding = 0, std430) readonly buffer Qkv { ELEMENT qkv[]; };
 layout(binding = 1, std430) writeonly buffer Out { ELEMENT result[]; };
 layout(push_constant) uniform Call { uint positions, width, qkv_offset, qkv_stride, out_offset, out_stride, first_window; };
 
 #ifdef LANES
-#define KEY(k, d) subgroupShuffle(own_key[d], k)
+#define KEY(k, d) subgroupShuffle(own_key[d], k)  // a tile is one group
 #define VALUE(k, d) subgroupShuffle(own_value[d], k)
 #else
 shared float key_tile[KEYS * HEAD];
 shared float value_tile[KEYS * HEAD];
-#define KEY(k, d) key_tile[(k) * HEAD + (d)]
-#define VALUE(k, d) value_tile[(k) * HEAD + (d)]
+#define KEY(k, d) key_tile[(group + k) * HEAD + d]
+#define VALUE(k, d) value_tile[(group + k) * HEAD + d]
 #endif
 
 void main() {
@@ -56,24 +57,27 @@ void main() {
     }
     barrier();
 #endif
-    float weights[KEYS], tile_largest = largest;
-    [[unroll]] for (uint k = 0; k < KEYS; ++k) {
-      float score = 0;
-      [[unroll]] for (uint d = 0; d < HEAD; ++d) score = fma(query[d], KEY(k, d), score);
-      weights[k] = k < keys ? score : -3.0e38;
-      tile_largest = max(tile_largest, weights[k]);
-    }
-    const float shrink = exp(largest - tile_largest);
-    largest = tile_largest;
-    total *= shrink;
-    [[unroll]] for (uint k = 0; k < KEYS; ++k) {
-      weights[k] = k < keys ? exp(weights[k] - largest) : 0.0;
-      total += weights[k];
-    }
-    [[unroll]] for (uint d = 0; d < HEAD; ++d) {
-      float sum = sums[d] * shrink;
-      [[unroll]] for (uint k = 0; k < KEYS; ++k) sum = fma(weights[k], VALUE(k, d), sum);
-      sums[d] = sum;
+    // A few keys at a time, so that the loops over them can be unrolled and their scores stay in registers.
+    for (uint group = 0; group < keys; group += GROUP) {
+      float weights[GROUP], new_largest = largest;
+      [[unroll]] for (uint k = 0; k < GROUP; ++k) {
+        float score = 0;
+        [[unroll]] for (uint d = 0; d < HEAD; ++d) score = fma(query[d], KEY(k, d), score);
+        weights[k] = group + k < keys ? score : -3.0e38;
+        new_largest = max(new_largest, weights[k]);
+      }
+      const float shrink = exp(largest - new_largest);
+      largest = new_largest;
+      total *= shrink;
+      [[unroll]] for (uint k = 0; k < GROUP; ++k) {
+        weights[k] = group + k < keys ? exp(weights[k] - largest) : 0.0;
+        total += weights[k];
+      }
+      [[unroll]] for (uint d = 0; d < HEAD; ++d) {
+        float sum = sums[d] * shrink;
+        [[unroll]] for (uint k = 0; k < GROUP; ++k) sum = fma(weights[k], VALUE(k, d), sum);
+        sums[d] = sum;
+      }
     }
   }
   if (position >= positions) return;

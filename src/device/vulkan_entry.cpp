@@ -1,5 +1,6 @@
 #include "device/vulkan_entry.h"
 
+#include "backend/vulkan/peak.h"
 #include "backend/vulkan/vulkan_backend.h"
 #include "base/error.h"
 #include "device/driver_files.h"
@@ -32,10 +33,16 @@ std::unique_ptr<Backend> open_vulkan(const Device& device, ComputeType type, int
   throw Error(ErrorCode::device, "Vulkan's loader is not there any more");
 }
 
+DeviceCeilings measure(Backend& backend) {
+  const VulkanPeaks peaks = measure_vulkan_peaks(backend);
+  return {peaks.float_operations_per_second, peaks.copy_bytes_per_second};
+}
+
 }  // namespace
 
 std::vector<BackendEntry> vulkan_entries() {
-  return {{DeviceKind::vulkan, every_device, open_vulkan}, {DeviceKind::metal, every_device, open_vulkan}};
+  return {{DeviceKind::vulkan, every_device, open_vulkan, measure},
+          {DeviceKind::metal, every_device, open_vulkan, measure}};
 }
 
 }  // namespace sotto

@@ -28,6 +28,11 @@ struct ReadCall {
   uint32_t count, width, offset, stride;
 };
 
+// Workgroups along a row; where that is too long for them, they take several elements.
+uint32_t columns(size_t width, const Pipeline& pipeline) {
+  return std::min(divide_up(width, pipeline.local), 65535u);
+}
+
 // How many rows of this width one call moves: a part of the transfer memory, and of what a kernel can count.
 size_t rows_at_once(size_t width) {
   constexpr size_t kMostBytes = size_t{16} << 20, kMostRows = 65535;
@@ -51,7 +56,7 @@ void VulkanBackend::do_write(const Rows& to, std::span<const float> from) {
     const WriteCall call{static_cast<uint32_t>(part.count), static_cast<uint32_t>(part.width), bound.offset,
                          bound.stride, 0};
     stream.run(pipeline, {staged, bound.view}, call,
-               {divide_up(part.width, pipeline.local), static_cast<uint32_t>(part.count)},
+               {columns(part.width, pipeline), static_cast<uint32_t>(part.count)},
                static_cast<double>(values));
     stream.pace();
   }
@@ -71,7 +76,7 @@ void VulkanBackend::do_read(const Rows& from, std::span<float> to) {
     const ReadCall call{static_cast<uint32_t>(part.count), static_cast<uint32_t>(part.width), bound.offset,
                         bound.stride};
     stream.run(pipeline, {bound.view, staged}, call,
-               {divide_up(part.width, pipeline.local), static_cast<uint32_t>(part.count)},
+               {columns(part.width, pipeline), static_cast<uint32_t>(part.count)},
                static_cast<double>(values));
     stream.finish();
     std::memcpy(to.data() + first * from.width, staged.mapped, values * sizeof(float));
@@ -89,8 +94,7 @@ void VulkanBackend::do_fill_zero(const Rows& rows) {
     const auto count = static_cast<uint32_t>(std::min(kMostRows, rows.count - first));
     const WriteCall call{count, static_cast<uint32_t>(rows.width),
                          bound.offset + static_cast<uint32_t>(first) * bound.stride, bound.stride, 1};
-    context_->stream.run(pipeline, {bound.view, bound.view}, call,
-                         {divide_up(rows.width, pipeline.local), count},
+    context_->stream.run(pipeline, {bound.view, bound.view}, call, {columns(rows.width, pipeline), count},
                          static_cast<double>(count) * static_cast<double>(rows.width));
   }
   context_->stream.pace();

@@ -130,6 +130,7 @@ class VulkanBackend final : public Backend {
   std::string description() const override;
   ComputeType compute_type() const override { return compute_type_; }
   Context& context() noexcept { return *context_; }
+  const std::shared_ptr<Context>& shared_context() const noexcept { return context_; }
   const Tiles& tiles() const noexcept { return tiles_; }
   void set_tile(const MatrixTile& tile) noexcept { tiles_.many = tile; }
 

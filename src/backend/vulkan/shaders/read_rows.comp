@@ -9,7 +9,7 @@ layout(binding = 1, std430) writeonly buffer To { float to[]; };
 layout(push_constant) uniform Call { uint count, width, offset, stride; };
 
 void main() {
-  const uint column = gl_GlobalInvocationID.x, row = gl_GlobalInvocationID.y;
-  if (column >= width) return;
-  to[row * width + column] = float(from[offset + row * stride + column]);
+  const uint row = gl_GlobalInvocationID.y, step_ = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+  for (uint column = gl_GlobalInvocationID.x; column < width; column += step_)
+    to[row * width + column] = float(from[offset + row * stride + column]);
 }

@@ -9,7 +9,7 @@ layout(binding = 1, std430) writeonly buffer To { ELEMENT to[]; };
 layout(push_constant) uniform Call { uint count, width, offset, stride, zero; };
 
 void main() {
-  const uint column = gl_GlobalInvocationID.x, row = gl_GlobalInvocationID.y;
-  if (column >= width) return;
-  to[offset + row * stride + column] = ELEMENT(zero != 0 ? 0.0 : from[row * width + column]);
+  const uint row = gl_GlobalInvocationID.y, step_ = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+  for (uint column = gl_GlobalInvocationID.x; column < width; column += step_)
+    to[offset + row * stride + column] = ELEMENT(zero != 0 ? 0.0 : from[row * width + column]);
 }

@@ -177,15 +177,18 @@ TEST_P(LinearTest, ARowIsTheSameAloneAndInAnyCompany) {
   constexpr size_t kRows = 61, kOutputs = 137, kInputs = 203;
   const Weights weights(kOutputs, kInputs);
   const std::vector<float> x = activations(kRows * kInputs, 3);
-  const auto matrix = weights.pack(backend());
-  const std::vector<float> together = run(backend(), *matrix, x, kRows);
-  for (size_t row = 0; row < kRows; ++row) {
-    for (const size_t count : {1, 2, 5, 12}) {
-      if (row + count > kRows) continue;
-      const auto part = std::span(x).subspan(row * kInputs, count * kInputs);
-      const std::vector<float> alone = run(backend(), *matrix, part, count);
-      ASSERT_EQ(std::memcmp(alone.data(), together.data() + row * kOutputs, alone.size() * sizeof(float)), 0)
-          << "rows " << row << " to " << row + count;
+  for (const MatrixUse use : uses()) {
+    const auto matrix = weights.pack(backend(), use);
+    const std::vector<float> together = run(backend(), *matrix, x, kRows);
+    for (size_t row = 0; row < kRows; ++row) {
+      for (const size_t count : {1, 2, 5, 12}) {
+        if (row + count > kRows) continue;
+        const auto part = std::span(x).subspan(row * kInputs, count * kInputs);
+        const std::vector<float> alone = run(backend(), *matrix, part, count);
+        ASSERT_EQ(std::memcmp(alone.data(), together.data() + row * kOutputs, alone.size() * sizeof(float)),
+                  0)
+            << "rows " << row << " to " << row + count;
+      }
     }
   }
 }
@@ -207,11 +210,14 @@ TEST_P(LinearTest, ActivationsBeyondOnePortionAreAllMultiplied) {
   constexpr size_t kRows = 1700, kInputs = 4100;  // more than the backend packs at a time, in every type
   const Weights weights(9, kInputs);
   const std::vector<float> x = activations(kRows * kInputs, 3);
-  const auto matrix = weights.pack(backend());
-  const std::vector<float> y = run(backend(), *matrix, x, kRows);
-  for (const size_t row : {size_t{0}, kRows / 2, kRows / 2 + 7, kRows - 1}) {
-    const std::vector<float> alone = run(backend(), *matrix, std::span(x).subspan(row * kInputs, kInputs), 1);
-    ASSERT_EQ(std::memcmp(alone.data(), y.data() + row * 9, sizeof(float) * 9), 0) << "row " << row;
+  for (const MatrixUse use : uses()) {
+    const auto matrix = weights.pack(backend(), use);
+    const std::vector<float> y = run(backend(), *matrix, x, kRows);
+    for (const size_t row : {size_t{0}, kRows / 2, kRows / 2 + 7, kRows - 1}) {
+      const std::vector<float> alone =
+          run(backend(), *matrix, std::span(x).subspan(row * kInputs, kInputs), 1);
+      ASSERT_EQ(std::memcmp(alone.data(), y.data() + row * 9, sizeof(float) * 9), 0) << "row " << row;
+    }
   }
 }
 

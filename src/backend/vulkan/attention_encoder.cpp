@@ -11,12 +11,15 @@ void VulkanBackend::do_attend_encoder(const Rows& qkv, const Rows& out, int head
   const auto head = static_cast<uint32_t>(width / static_cast<size_t>(heads));
   const BoundRows from(qkv), to(out);
   // Keys and values of a tile share half of what shared memory there must be.
-  constexpr uint32_t kMostKeys = 32, kSharedFloats = 8192 / sizeof(float), kGroup = 4, kMostLaneHead = 128;
-  const bool lanes = device.abilities().lanes && head <= kMostLaneHead;  // a lane holds a key and a value
+  constexpr uint32_t kMostKeys = 32, kSharedFloats = 8192 / sizeof(float), kUnrolled = 256, kLaneHead = 64;
+  const bool lanes = device.abilities().lanes && head == kLaneHead;  // Whisper's, always
   const uint32_t keys = lanes ? tiles_.encoder_local : std::clamp(kSharedFloats / head / 2, 1u, kMostKeys);
+  const bool aligned = lanes && head % 8 == 0 && from.offset % 8 == 0 && from.stride % 8 == 0;
+  const uint32_t queries = lanes ? 2 : 1;  // they share what a lane loads
   const Pipeline& pipeline =
       kernel(kernel_name("attend_encoder", {{lanes, "LANES"}, {from.element == Element::float16, "HALF"}}),
-             {tiles_.encoder_local, head, keys, lanes ? keys : std::min(keys, kGroup)});
+             {tiles_.encoder_local, head, keys, lanes ? keys : std::clamp(kUnrolled / head, 1u, keys),
+              queries, aligned ? 1u : 0u});
   struct {
     uint32_t positions, width, qkv_offset, qkv_stride, out_offset, out_stride, first_window;
   } call{static_cast<uint32_t>(positions),
@@ -32,9 +35,10 @@ void VulkanBackend::do_attend_encoder(const Rows& qkv, const Rows& out, int head
   for (uint32_t first = 0; first < static_cast<uint32_t>(windows); first += at_once) {
     const uint32_t count = std::min(at_once, static_cast<uint32_t>(windows) - first);
     call.first_window = first;
-    context_->stream.run(pipeline, {from.view, to.view}, call,
-                         {divide_up(positions, pipeline.local), static_cast<uint32_t>(heads), count},
-                         window_work * count);
+    context_->stream.run(
+        pipeline, {from.view, to.view, from.view}, call,
+        {divide_up(positions, size_t{pipeline.local} * queries), static_cast<uint32_t>(heads), count},
+        window_work * count);
     context_->stream.pace();
   }
 }

@@ -99,8 +99,11 @@ void VulkanBackend::multiply_rows(const Product& product, size_t first, size_t r
   const Pipeline* pipeline = nullptr;
   uint32_t tile_rows = 0, tile_outputs = 0;
   if (has.lanes) {
-    const uint32_t lane_rows = matrix.use == MatrixUse::many_rows ? tiles_.lane_rows : 1;
-    const uint32_t lane_outputs = matrix.use == MatrixUse::many_rows ? tiles_.lane_outputs : 4;
+    // A large tile for many rows: no tile changes a number, so here the rows of the call may decide. Bytes
+    // gain nothing from it.
+    constexpr size_t kManyRows = 256;
+    const bool large = rows >= kManyRows && !int8;
+    const uint32_t lane_rows = large ? tiles_.lane_rows : 1, lane_outputs = large ? tiles_.lane_outputs : 4;
     pipeline = &kernel(kernel_name("matrix_lanes", {dot, w_half, w_int8, x_half, half}),
                        {tiles_.lanes, lane_rows, lane_outputs});
     tile_rows = tiles_.lanes * lane_rows;

@@ -82,7 +82,7 @@ std::vector<SampleResult> VulkanBackend::do_sample(const Rows& logits,
   std::memcpy(sent.mapped, all.requests.data(), std::span(all.requests).size_bytes());
   std::memcpy(tokens.mapped, all.tokens.data(), std::span(all.tokens).size_bytes());
   const Pipeline& pipeline = kernel(
-      kernel_name("sample", {{context_->device.abilities().subgroups, "SUBGROUPS"}}), {tiles_.row_local});
+      kernel_name("sample", {{context_->device.abilities().subgroups, "SUBGROUPS"}}), {tiles_.sample_local});
   const struct {
     uint32_t count, logits_offset, logits_stride;
   } call{static_cast<uint32_t>(logits.width), from.offset, from.stride};

@@ -47,6 +47,7 @@ Tiles tiles_for(const Device& device) {
   };
   tiles.row_local = power_of_two(tiles.row_local);
   tiles.cached_local = power_of_two(tiles.cached_local);
+  tiles.sample_local = power_of_two(tiles.sample_local);
   tiles.few_local = power_of_two(tiles.few_local);
   tiles.many = tile_candidates(device).front();
   return tiles;

@@ -16,13 +16,15 @@ struct MatrixTile {
 // Sizes that suit a device. None of them changes a number that comes out but few_local, which is why that one
 // follows from the class of the device alone and is never measured.
 struct Tiles {
-  uint32_t row_local = 64;   // invocations for one row: layer norm, quantising, sampling; elementwise kernels
+  uint32_t row_local = 64;  // invocations for one row: layer norm, quantising, sampling; elementwise kernels
+  uint32_t sample_local =
+      256;  // a whole vocabulary is much for a row; lavapipe ends loops after 65535 rounds in all
   uint32_t few_local = 64;   // matrix_few.comp: invocations along the inputs,
   uint32_t few_rows = 4;     // rows and
   uint32_t few_outputs = 2;  // outputs of a workgroup
   MatrixTile many;
   uint32_t lanes = 8;           // matrix_lanes.comp: the subgroup's size,
-  uint32_t lane_rows = 4;       // rows
+  uint32_t lane_rows = 2;       // rows
   uint32_t lane_outputs = 8;    // and outputs, times the subgroup's size
   uint32_t encoder_local = 64;  // queries of a workgroup
   uint32_t cached_local = 128;

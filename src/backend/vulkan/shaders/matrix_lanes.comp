@@ -12,6 +12,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 8;
 layout(constant_id = 1) const uint ROWS = 4;     // times the subgroup's size
 layout(constant_id = 2) const uint OUTPUTS = 8;  // times the subgroup's size
+#include "lanes.glsl"
 #include "matrix.glsl"
 
 #if defined(W_INT8) || defined(X_HALF)
@@ -23,24 +24,6 @@ layout(binding = 0, std430) readonly buffer X { u64vec4 x[]; };
 layout(binding = 1, std430) readonly buffer W { u64vec2 w[]; };
 #else
 layout(binding = 1, std430) readonly buffer W { u64vec4 w[]; };
-#endif
-
-#ifdef W_INT8
-void unpack(u64vec2 from, out uint v[4]) {
-  const uvec2 a = unpack32(from.x), b = unpack32(from.y);
-  v = uint[4](a.x, a.y, b.x, b.y);
-}
-#else
-void unpack(u64vec2 from, out float v[8]) {
-  const uvec2 low = unpack32(from.x), high = unpack32(from.y);
-  const vec2 a = unpackHalf2x16(low.x), b = unpackHalf2x16(low.y), c = unpackHalf2x16(high.x), d = unpackHalf2x16(high.y);
-  v = float[8](a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y);
-}
-void unpack(u64vec4 from, out float v[8]) {
-  const vec2 a = uintBitsToFloat(unpack32(from.x)), b = uintBitsToFloat(unpack32(from.y)),
-             c = uintBitsToFloat(unpack32(from.z)), d = uintBitsToFloat(unpack32(from.w));
-  v = float[8](a.x, a.y, b.x, b.y, c.x, c.y, d.x, d.y);
-}
 #endif
 
 void main() {

@@ -213,7 +213,8 @@ TEST_P(NanoGolden, BeamSearch) {
 
 TEST_P(NanoGolden, NarrowTypesWriteTheSameTokens) {
   for (const TestType& type : GetParam().backend->types) {
-    if (type.type == ComputeType::float32) continue;
+    // The operations' tests look at int8 beside halves; here it would say nothing new.
+    if (type.type == ComputeType::float32 || type.type == ComputeType::int8_float16) continue;
     GoldenNetwork golden(checkpoint_, {GetParam().backend, type});
     golden.session.encode(0, mel_);
     EXPECT_EQ(generated(settings(false), search(golden, settings(false))), ids("greedy"))

@@ -35,6 +35,7 @@ TEST_P(AttentionTest, EncoderMatchesTheReference) {
   for (const Case c :
        {Case{64, 2, 301, 1}, Case{32, 3, 257, 2}, Case{80, 1, 100, 1}, Case{128, 2, 65, 2},
         Case{24, 2, 33, 1}, Case{7, 1, 19, 3}, Case{64, 1, 1, 2}, Case{256, 1, 40, 1}, Case{1, 2, 20, 1}}) {
+    if (c.head > GetParam().backend->most_encoder_head) continue;
     const size_t width = c.head * c.heads;
     const std::vector<float> qkv =
         type().stored(random_values(c.windows * c.positions * 3 * width, 11, 1.5f));

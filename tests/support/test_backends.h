@@ -48,7 +48,9 @@ struct TestBackend {
   std::vector<int> threads;  // numbers of threads whose results must be equal
   std::vector<TestType> types;
   std::vector<MatrixUse> uses{MatrixUse::few_rows};  // those for which it has different kernels
-  bool whole = false;                                // golden tests run on it, too: it is what users get
+  size_t most_encoder_head =
+      256;             // heads of all models have 64; a GPU's kernel for a much larger one compiles for long
+  bool whole = false;  // golden tests run on it, too: it is what users get
   std::function<std::unique_ptr<Backend>(ComputeType type, int threads)> open;
   std::function<std::string()> complaints = [] { return std::string(); };  // of a checking layer, since asked
 };

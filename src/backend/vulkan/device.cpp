@@ -267,7 +267,11 @@ uint32_t Device::memory_type(uint32_t type_bits, VkMemoryPropertyFlags needed,
 }
 
 void Device::check(const char* step, VkResult result) {
-  if (result == VK_ERROR_DEVICE_LOST) lost_ = true;
+  if (result == VK_ERROR_DEVICE_LOST && !lost_) {
+    lost_ = true;
+    // What was handed over earlier may still be on its way to its end; after this nothing uses any memory.
+    functions_.wait_idle(device_);
+  }
   vk::check(step, result);
 }
 

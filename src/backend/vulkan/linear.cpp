@@ -101,7 +101,7 @@ void VulkanBackend::multiply_rows(const Product& product, size_t first, size_t r
   if (has.lanes) {
     // A large tile for many rows: no tile changes a number, so here the rows of the call may decide. Bytes
     // gain nothing from it.
-    constexpr size_t kManyRows = 256;
+    constexpr size_t kManyRows = 1024;
     const bool large = rows >= kManyRows && !int8;
     const uint32_t lane_rows = large ? tiles_.lane_rows : 1, lane_outputs = large ? tiles_.lane_outputs : 4;
     pipeline = &kernel(kernel_name("matrix_lanes", {dot, w_half, w_int8, x_half, half}),

@@ -24,7 +24,7 @@ struct Tiles {
   uint32_t few_outputs = 2;  // outputs of a workgroup
   MatrixTile many;
   uint32_t lanes = 8;           // matrix_lanes.comp: the subgroup's size,
-  uint32_t lane_rows = 2;       // rows
+  uint32_t lane_rows = 4;       // rows
   uint32_t lane_outputs = 8;    // and outputs, times the subgroup's size
   uint32_t encoder_local = 64;  // queries of a workgroup
   uint32_t cached_local = 128;

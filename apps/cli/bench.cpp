@@ -28,7 +28,8 @@ void on_step(const char* step, void* user) {
 }
 
 std::string column_text(const std::string& name, const Json& value) {
-  if (name == "fraction" && value.is_number()) return fmt::format("{:.0f}%", value.get<double>() * 100);
+  if ((name == "fraction" || name.starts_with("of ")) && value.is_number())
+    return fmt::format("{:.0f}%", value.get<double>() * 100);
   return cell_text(value);
 }
 
@@ -57,9 +58,12 @@ int bench(const Request& request, Console& console) {
     return kExitDone;
   }
   Json rest = Json::parse(report);
-  const Json results = rest.value("results", Json::array());
-  rest.erase("results");
-  console.print(readable(rest) + "\n" + table_of(results));
+  std::string tables;
+  for (const char* name : {"operations", "results"}) {
+    if (const Json part = rest.value(name, Json::array()); !part.empty()) tables += "\n" + table_of(part);
+    rest.erase(name);
+  }
+  console.print(readable(rest) + tables);
   return kExitDone;
 }
 
@@ -74,8 +78,9 @@ void add_bench(CLI::App& app, Context& context) {
       ->type_name("LIST")
       ->capture_default_str()
       ->group("Measuring");
-  add_engine_options(*command, request->options.get(),
-                     [](std::string_view name) { return name == "device" || name == "threads"; });
+  add_engine_options(*command, request->options.get(), [](std::string_view name) {
+    return name == "device" || name == "threads" || name == "compute-type";
+  });
   command->add_flag("--json", request->json, "Print the report as JSON")->group("Output");
   add_verbosity(*command, context);
   command->callback([request, &context] {

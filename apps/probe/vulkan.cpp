@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -165,6 +166,14 @@ ProbedDevice describe(const InstanceFunctions& functions, PhysicalDevice physica
                     })};
   if (asked.api_version < kOldestVersion) {
     device.problem = {"version", 0, "the driver knows Vulkan " + version_text(asked.api_version) + " only"};
+    return device;
+  }
+  uint32_t buffers = 0;
+  std::memcpy(&buffers, first.properties.limits + kStorageBuffersLimit, sizeof(buffers));
+  if (buffers < kNeededStorageBuffers) {
+    device.problem = {
+        "buffers", 0,
+        fmt::format("a kernel may have {} buffers, and {} are needed", buffers, kNeededStorageBuffers)};
     return device;
   }
   ask_properties(asked, device);

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "device/messages.h"
+#include "device/vulkan_entry.h"
 
 namespace sotto {
 namespace {
@@ -14,12 +15,20 @@ std::unique_ptr<Backend> open_cpu(const Device&, ComputeType type, int threads) 
   return make_cpu_backend({.compute_type = type, .threads = threads});
 }
 
-constexpr BackendEntry kBackends[] = {{DeviceKind::cpu, every_cpu, open_cpu}};
+// What this build holds; a backend that was left out has no entries.
+const std::vector<BackendEntry>& entries() {
+  static const std::vector<BackendEntry> list = [] {
+    std::vector<BackendEntry> made{{DeviceKind::cpu, every_cpu, open_cpu}};
+    for (const BackendEntry& entry : vulkan_entries()) made.push_back(entry);
+    return made;
+  }();
+  return list;
+}
 
 }  // namespace
 
 std::span<const BackendEntry> built_in_backends() noexcept {
-  return kBackends;
+  return entries();
 }
 
 const BackendEntry* find_backend(std::span<const BackendEntry> backends, DeviceKind kind) noexcept {

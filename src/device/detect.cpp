@@ -67,6 +67,11 @@ std::string driver_text(const ProbeResult& probe, const ProbedDevice& device, co
   }
 }
 
+// Apple's GPUs, under the name that their owners know.
+bool is_metal(const ProbedDevice& device) {
+  return device.driver.find("MoltenVK") != std::string::npos;
+}
+
 std::vector<ComputeType> types_of(DeviceKind kind, const Device& device, const ProbedDevice& probed) {
   if (kind == DeviceKind::cuda) return cuda_compute_types(device.architecture);
   if (kind == DeviceKind::rocm) return rocm_compute_types(device.architecture);
@@ -149,7 +154,7 @@ class CatalogueMaker {
     if (probe.serving() == nullptr) return;
     for (const ProbedDevice& probed : probe.serving()->report.devices) {
       Device device;
-      device.kind = probe.kind;
+      device.kind = is_metal(probed) ? DeviceKind::metal : probe.kind;
       device.index = probed.index;
       device.uuid = probed.uuid;
       device.name = probed.name;

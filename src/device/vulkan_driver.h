@@ -90,10 +90,12 @@ struct PhysicalDeviceProperties {
   DeviceType device_type;
   char name[256];
   uint8_t pipeline_cache_uuid[16];
-  alignas(8) std::byte limits[504];
+  alignas(8) std::byte limits[504];  // of which one is asked for
   Bool sparse[5];
 };
 static_assert(sizeof(PhysicalDeviceProperties) == 824);
+inline constexpr size_t kStorageBuffersLimit = 76;  // its place in the limits: buffers that a kernel may have
+inline constexpr uint32_t kNeededStorageBuffers = 6;  // by the kernels of src/backend/vulkan
 
 struct PhysicalDeviceProperties2 {
   StructureType type = StructureType::properties_2;

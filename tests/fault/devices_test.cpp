@@ -130,10 +130,10 @@ std::vector<Scenario> scenarios() {
          system.add_pci(kSlot, kNvidia, 0x2684, "nvidia");
        },
        "cuda", "Ada", "container-without-gpu", "--gpus all"},
-      {"Gfx1010", hip("gfx1010"), "rocm", "RDNA 1", "no-kernels", "built for cpu only"},
-      {"Gfx1030", hip("gfx1030"), "hip", "RDNA 2", "no-kernels", "built for cpu only"},
-      {"Gfx1100", hip("gfx1100"), "rocm", "RDNA 3", "no-kernels", "built for cpu only"},
-      {"Gfx1201", hip("gfx1201"), "rocm:0", "RDNA 4", "no-kernels", "built for cpu only"},
+      {"Gfx1010", hip("gfx1010"), "rocm", "RDNA 1", "no-kernels", "built for cpu"},
+      {"Gfx1030", hip("gfx1030"), "hip", "RDNA 2", "no-kernels", "built for cpu"},
+      {"Gfx1100", hip("gfx1100"), "rocm", "RDNA 3", "no-kernels", "built for cpu"},
+      {"Gfx1201", hip("gfx1201"), "rocm:0", "RDNA 4", "no-kernels", "built for cpu"},
   };
 }
 
@@ -237,7 +237,8 @@ TEST(Devices, a_software_vulkan_is_listed_but_auto_does_not_speak_of_it) {
   EXPECT_THAT(automatic.err, AllOf(HasSubstr("No supported GPU found"), Not(HasSubstr("llvmpipe"))));
   const Outcome asked = sotto(system, {"transcribe", "--device", "vulkan", kClip});
   EXPECT_EQ(asked.exit_code, 0);
-  EXPECT_THAT(asked.err, AllOf(HasSubstr("llvmpipe"), HasSubstr("docs/gpu.md#no-kernels")));
+  EXPECT_THAT(asked.err,
+              AllOf(HasSubstr("llvmpipe"), HasSubstr("cannot be used")));  // the fake one computes nothing
 }
 
 TEST(Devices, names_that_make_no_sense_are_usage_errors) {

@@ -20,6 +20,7 @@ namespace sotto::test::fake {
 struct DeviceScript {
   std::string name, architecture, uuid, type = "discrete";
   uint64_t memory_mib = 0, free_mib = 0;
+  uint32_t buffers = 32;
   bool allocation_fails = false, float16 = true;
 };
 
@@ -50,6 +51,7 @@ inline void read_line(Script& script, const std::string& name, std::istream& val
   if (name == "free_mib") value >> device.free_mib;
   if (name == "allocation_fails") value >> device.allocation_fails;
   if (name == "float16") value >> device.float16;
+  if (name == "buffers") value >> device.buffers;
 }
 
 inline const Script& script() {

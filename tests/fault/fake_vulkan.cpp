@@ -61,6 +61,8 @@ void properties(PhysicalDevice handle, PhysicalDeviceProperties2* answer) {
   answer->properties.api_version = version(1, 3);
   answer->properties.device_type = type_of(device);
   copy_text(device.name, answer->properties.name, 256);
+  const uint32_t buffers = device.buffers;
+  std::memcpy(answer->properties.limits + kStorageBuffersLimit, &buffers, sizeof(buffers));
   for (auto* link = static_cast<ChainLink*>(answer->next); link != nullptr;
        link = static_cast<ChainLink*>(link->next)) {
     if (auto* id = as<IdProperties>(link, StructureType::id_properties))

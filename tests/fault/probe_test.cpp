@@ -149,6 +149,16 @@ TEST(Probe, DescribesVulkanDevicesOfAllTypes) {
   EXPECT_FALSE(devices[0].software || devices[0].integrated);
 }
 
+TEST(Probe, AVulkanDeviceWithTooFewBuffersIsListedWithThatReason) {
+  FakeSystem system;
+  system.install_vulkan({.devices = {{.name = "Small", .buffers = 4}}});
+  const ProbeResult result = probe(DeviceKind::vulkan);
+  ASSERT_NE(result.serving(), nullptr);
+  const auto& problem = result.serving()->report.devices.at(0).problem;
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->text, "a kernel may have 4 buffers, and 6 are needed");
+}
+
 TEST(Probe, KeepsWhatADriverPrintsOutOfTheAnswer) {
   FakeSystem system;
   system.install_cuda({.behaviour = "chatter", .devices = {kSmall}});

@@ -33,7 +33,7 @@ std::string script_text(const FakeDriver& driver) {
     text << "device\nname " << device.name << "\narchitecture " << device.architecture << "\nuuid "
          << device.uuid << "\ntype " << device.type << "\nmemory_mib " << device.memory_mib << "\nfree_mib "
          << device.free_mib << "\nallocation_fails " << device.allocation_fails << "\nfloat16 "
-         << device.float16 << "\n";
+         << device.float16 << "\nbuffers " << device.buffers << "\n";
   return text.str();
 }
 

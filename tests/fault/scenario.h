@@ -22,6 +22,7 @@ struct FakeDevice {
   bool allocation_fails = false;
   std::string type = "discrete";  // vulkan: "discrete", "integrated", "virtual", "cpu"
   bool float16 = true;            // vulkan: 16-bit storage and arithmetic
+  uint32_t buffers = 32;          // vulkan: that a kernel may have
 };
 
 // How a fake driver behaves: the file it reads.

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "device/gpu_generations.h"
-#include "device/hip_driver.h"
+#include "backend/gpu/hip_driver.h"
 #include "probe/questions.h"
 
 namespace sotto::probing {

@@ -1,6 +1,7 @@
 #include "device/backends.h"
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/gpu/gpu_backend.h"
 #include "device/messages.h"
 
 namespace sotto {
@@ -14,7 +15,24 @@ std::unique_ptr<Backend> open_cpu(const Device&, ComputeType type, int threads) 
   return make_cpu_backend({.compute_type = type, .threads = threads});
 }
 
-constexpr BackendEntry kBackends[] = {{DeviceKind::cpu, every_cpu, open_cpu}};
+gpu::Vendor vendor_of(const Device& device) {
+  return device.kind == DeviceKind::cuda ? gpu::Vendor::nvidia : gpu::Vendor::amd;
+}
+
+bool fitting_gpu(const Device& device, std::string& why_not) {
+  const auto reason = gpu::why_no_image(gpu::images(), vendor_of(device), device.architecture,
+                                        static_cast<int>(device.driver_version));
+  if (reason) why_not = *reason;
+  return !reason;
+}
+
+std::unique_ptr<Backend> open_gpu(const Device& device, ComputeType type, int) {
+  return make_gpu_backend({vendor_of(device), device.library, device.index, type, {}});
+}
+
+constexpr BackendEntry kBackends[] = {{DeviceKind::cuda, fitting_gpu, open_gpu},
+                                      {DeviceKind::rocm, fitting_gpu, open_gpu},
+                                      {DeviceKind::cpu, every_cpu, open_cpu}};
 
 }  // namespace
 

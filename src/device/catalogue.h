@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,7 +51,9 @@ struct Device {
   std::string generation;     // for people: "RDNA 1", "Ada"
   uint64_t memory_total = 0;  // bytes
   uint64_t memory_free = 0;
-  std::string driver;  // library and version
+  std::string driver;             // library and version, for people
+  std::filesystem::path library;  // the driver's file; empty where there is none
+  uint32_t driver_version = 0;    // as the driver numbers it: CUDA 12040, HIP 60032831
   bool integrated = false;
   bool software = false;                   // computes on the CPU although it is reached as a GPU (lavapipe)
   std::vector<ComputeType> compute_types;  // that it can do, best first

@@ -26,7 +26,8 @@ constexpr FindingWords kFindings[] = {
      "own "
      "repository."},
     {FindingCode::no_kernels, "no-kernels", "This build of Sotto holds no GPU kernels that run on {}",
-     "Use --device cpu, or a build of Sotto that includes kernels for it."},
+     "Install the driver that is named, if one is; else use --device cpu, or a build of Sotto that includes "
+     "kernels for it."},
     {FindingCode::no_access, "no-access", "This user may not open {}",
      "Add the user to the groups that own the device files (sudo usermod -aG render,video $USER), then log "
      "out "

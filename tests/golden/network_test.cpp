@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "backend/cpu/cpu_backend.h"
 #include "model/reader.h"
 #include "support/npz.h"
 #include "support/temporary_folder.h"
+#include "support/test_backends.h"
 #include "whisper/language_detection.h"
 #include "whisper/search.h"
 
@@ -64,11 +64,9 @@ std::vector<DecodeRow> forced_rows(std::span<const int64_t> ids) {
 
 class GoldenNetwork {
  public:
-  GoldenNetwork(const Checkpoint& checkpoint, ComputeType type)
-      : backend(make_cpu_backend({.compute_type = type, .threads = 2})),
-        network(*backend, checkpoint),
-        session(network, 1, 5) {}
-  std::unique_ptr<Backend> backend;
+  GoldenNetwork(const Checkpoint& checkpoint, const BackendCase& on)
+      : bounds(on.type.bounds), network(shared_backend(on, 2), checkpoint), session(network, 1, 5) {}
+  const Bounds bounds;
   Network network;
   Session session;
 };
@@ -79,21 +77,53 @@ void check_encoder(GoldenNetwork& golden, const Arrays& arrays, std::span<const 
   const std::vector<int64_t>& frames = arrays.at("frames").ints;
   const auto first = golden.session.encoder_states(mel, 0);
   const auto last = golden.session.encoder_states(mel);
-  EXPECT_LT(relative_error(chosen_rows(first, frames, width), arrays.at("enc_hidden0").floats), 1e-3);
-  EXPECT_LT(relative_error(chosen_rows(last, frames, width), arrays.at("enc_out").floats), 1e-3);
+  EXPECT_LT(relative_error(chosen_rows(first, frames, width), arrays.at("enc_hidden0").floats),
+            golden.bounds.network);
+  EXPECT_LT(relative_error(chosen_rows(last, frames, width), arrays.at("enc_out").floats),
+            golden.bounds.network);
   const std::vector<float>& norms = arrays.at("enc_norms").floats;
   for (size_t layer = 0; layer + 1 < norms.size(); ++layer)
-    EXPECT_NEAR(norm(golden.session.encoder_states(mel, static_cast<int>(layer))) / norms[layer], 1, 1e-3)
+    EXPECT_NEAR(norm(golden.session.encoder_states(mel, static_cast<int>(layer))) / norms[layer], 1,
+                golden.bounds.network)
         << layer;
-  EXPECT_NEAR(norm(last) / norms.back(), 1, 1e-3);
+  EXPECT_NEAR(norm(last) / norms.back(), 1, golden.bounds.network);
 }
 
-class NanoGolden : public ::testing::TestWithParam<std::string> {
+// A backend and a sample or a model.
+struct GoldenCase {
+  const TestBackend* backend;
+  std::string data;
+};
+
+std::vector<GoldenCase> golden_cases(std::initializer_list<const char*> names) {
+  std::vector<GoldenCase> cases;
+  for (const TestBackend* backend : whole_backends())
+    for (const char* name : names) cases.push_back({backend, name});
+  return cases;
+}
+
+std::string golden_case_name(const ::testing::TestParamInfo<GoldenCase>& info) {
+  return info.param.backend->name + "_" + info.param.data;
+}
+
+class OnGolden : public ::testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
+    if (!GetParam().backend->absent.empty()) GTEST_SKIP() << GetParam().backend->absent;
+  }
+  void TearDown() override { EXPECT_EQ(GetParam().backend->complaints(), ""); }
+
+  const std::string& data() const { return GetParam().data; }
+  BackendCase exact() const { return case_of(*GetParam().backend, ComputeType::float32); }
+};
+
+class NanoGolden : public OnGolden {
+ protected:
+  void SetUp() override {
+    OnGolden::SetUp();
     const auto folder = source_path("tests/golden/data");
-    arrays_ = read_npz(folder / ("nano_" + GetParam() + ".npz"));
-    std::ifstream file(folder / ("nano_" + GetParam() + ".json"));
+    arrays_ = read_npz(folder / ("nano_" + data() + ".npz"));
+    std::ifstream file(folder / ("nano_" + data() + ".json"));
     facts_ = nlohmann::json::parse(file);
     mel_ = frame_major(arrays_.at("mel"));
   }
@@ -135,35 +165,38 @@ class NanoGolden : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(NanoGolden, EncoderAndLogits) {
-  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  GoldenNetwork golden(checkpoint_, exact());
   check_encoder(golden, arrays_, mel_);
   golden.session.encode(0, mel_);
   const auto rows = forced_rows(arrays_.at("forced_ids").ints);
-  EXPECT_LT(relative_error(golden.session.logits(rows), arrays_.at("forced_logits").floats), 1e-3);
+  EXPECT_LT(relative_error(golden.session.logits(rows), arrays_.at("forced_logits").floats),
+            golden.bounds.network);
 }
 
 TEST_P(NanoGolden, GreedyTokens) {
-  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  GoldenNetwork golden(checkpoint_, exact());
   golden.session.encode(0, mel_);
   const SearchResult plain = search(golden, settings(false));
   EXPECT_EQ(generated(settings(false), plain), ids("greedy"));
-  EXPECT_NEAR(plain.no_speech_probability, facts_.at("no_speech_prob").get<double>(), 1e-3);
+  EXPECT_NEAR(plain.no_speech_probability, facts_.at("no_speech_prob").get<double>(),
+              golden.bounds.probability);
   EXPECT_EQ(search(golden, settings(true)).tokens, ids("greedy_ts"));
 }
 
 TEST_P(NanoGolden, Languages) {
-  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  GoldenNetwork golden(checkpoint_, exact());
   golden.session.encode(0, mel_);
   const auto languages = detect_language(golden.session, tokenizer_, 0, 0);
   EXPECT_EQ(languages.size(), facts_.at("language_probs").size());
   for (const LanguageProbability& language : languages)
     EXPECT_NEAR(language.probability,
-                facts_.at("language_probs").at("<|" + language.code + "|>").get<double>(), 1e-3);
+                facts_.at("language_probs").at("<|" + language.code + "|>").get<double>(),
+                golden.bounds.probability);
   EXPECT_EQ(languages.front().code, facts_.at("language").get<std::string>());
 }
 
 TEST_P(NanoGolden, BeamSearch) {
-  GoldenNetwork golden(checkpoint_, ComputeType::float32);
+  GoldenNetwork golden(checkpoint_, exact());
   golden.session.encode(0, mel_);
   SearchSettings beams = settings(false);
   beams.beams = 5;
@@ -173,30 +206,32 @@ TEST_P(NanoGolden, BeamSearch) {
 }
 
 TEST_P(NanoGolden, NarrowTypesWriteTheSameTokens) {
-  for (const ComputeType type : {ComputeType::float16, ComputeType::bfloat16, ComputeType::int8}) {
-    GoldenNetwork golden(checkpoint_, type);
+  for (const TestType& type : GetParam().backend->types) {
+    if (type.type == ComputeType::float32) continue;
+    GoldenNetwork golden(checkpoint_, {GetParam().backend, type});
     golden.session.encode(0, mel_);
     EXPECT_EQ(generated(settings(false), search(golden, settings(false))), ids("greedy"))
-        << compute_type_name(type);
+        << compute_type_name(type.type);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, NanoGolden,
-                         ::testing::Values("dialogue_pico_bdl", "pico_de", "pico_en_short"));
+                         ::testing::ValuesIn(golden_cases({"dialogue_pico_bdl", "pico_de", "pico_en_short"})),
+                         golden_case_name);
 
 // Random weights in the layouts of the official releases: 51865 tokens and 80 mels, 51866 and 128.
-class MicroGolden : public ::testing::TestWithParam<std::string> {};
+using MicroGolden = OnGolden;
 
 TEST_P(MicroGolden, EncoderLogitsAndTokens) {
-  const auto folder = shared_path("fixtures/" + GetParam());
+  const auto folder = shared_path("fixtures/" + data());
   if (!folder)
-    GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+    GTEST_SKIP() << "the micro models are not there (fixtures/" << data() << " beside the repository)";
   const Arrays arrays = read_npz(*folder / "expected.npz");
   const std::vector<float> mel = frame_major(read_npy(*folder / "mel.npy"));
   std::ifstream file(*folder / "ids.json");
   const auto ids = nlohmann::json::parse(file);
   const Checkpoint checkpoint = read_hugging_face_weights(*folder);
-  GoldenNetwork golden(checkpoint, ComputeType::float32);
+  GoldenNetwork golden(checkpoint, exact());
   check_encoder(golden, arrays, mel);
 
   golden.session.encode(0, mel);
@@ -211,12 +246,12 @@ TEST_P(MicroGolden, EncoderLogitsAndTokens) {
     special.insert(special.end(), values.begin() + static_cast<ptrdiff_t>(first_special), values.end());
     double sum = 0;
     for (const float value : values) sum += std::exp(static_cast<double>(value));
-    EXPECT_NEAR(std::log(sum), arrays.at("forced_logsumexp").floats[row], 1e-3);
+    EXPECT_NEAR(std::log(sum), arrays.at("forced_logsumexp").floats[row], golden.bounds.network);
     EXPECT_EQ(std::max_element(values.begin(), values.end()) - values.begin(),
               arrays.at("forced_argmax").ints[row]);
   }
-  EXPECT_LT(relative_error(top, arrays.at("forced_logits_top").floats), 1e-3);
-  EXPECT_LT(relative_error(special, arrays.at("forced_logits_special").floats), 1e-3);
+  EXPECT_LT(relative_error(top, arrays.at("forced_logits_top").floats), golden.bounds.network);
+  EXPECT_LT(relative_error(special, arrays.at("forced_logits_special").floats), golden.bounds.network);
 
   // Plain argmax steps from the first four tokens, with nothing suppressed.
   const auto& expected = arrays.at("greedy_raw").ints;
@@ -232,14 +267,14 @@ TEST_P(MicroGolden, EncoderLogitsAndTokens) {
 }
 
 TEST_P(MicroGolden, LanguageAndNoSpeechProbabilities) {
-  const auto folder = shared_path("fixtures/" + GetParam());
+  const auto folder = shared_path("fixtures/" + data());
   if (!folder)
-    GTEST_SKIP() << "the micro models are not there (fixtures/" << GetParam() << " beside the repository)";
+    GTEST_SKIP() << "the micro models are not there (fixtures/" << data() << " beside the repository)";
   const Arrays arrays = read_npz(*folder / "expected.npz");
   std::ifstream file(*folder / "ids.json");
   const auto ids = nlohmann::json::parse(file);
   const Checkpoint checkpoint = read_hugging_face_weights(*folder);
-  GoldenNetwork golden(checkpoint, ComputeType::float32);
+  GoldenNetwork golden(checkpoint, exact());
   golden.session.encode(0, frame_major(read_npy(*folder / "mel.npy")));
 
   const auto& expected = arrays.at("language_probs").floats;
@@ -255,11 +290,13 @@ TEST_P(MicroGolden, LanguageAndNoSpeechProbabilities) {
   ASSERT_EQ(result.candidates.size(), expected.size());
   for (const Candidate& candidate : result.candidates)
     EXPECT_NEAR(std::exp(candidate.log_probability), expected[static_cast<size_t>(candidate.token - first)],
-                1e-3);
-  EXPECT_NEAR(result.probe_probability, arrays.at("no_speech_prob").floats[0], 1e-3);
+                golden.bounds.probability);
+  EXPECT_NEAR(result.probe_probability, arrays.at("no_speech_prob").floats[0], golden.bounds.probability);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, MicroGolden, ::testing::Values("micro_v2_51865", "micro_v3_51866"));
+INSTANTIATE_TEST_SUITE_P(Layouts, MicroGolden,
+                         ::testing::ValuesIn(golden_cases({"micro_v2_51865", "micro_v3_51866"})),
+                         golden_case_name);
 
 }  // namespace
 }  // namespace sotto::test

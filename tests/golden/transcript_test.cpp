@@ -3,11 +3,13 @@
 #include <map>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "engine/transcriber.h"
 #include "support/temporary_folder.h"
+#include "support/test_backends.h"
 #include "support/word_errors.h"
 
 namespace sotto::test {
@@ -15,13 +17,15 @@ namespace {
 
 constexpr bool kSlowBuild = SOTTO_SLOW_BUILD != 0;  // under a sanitizer: a sample of the long tests
 
-// One model per compute type for the whole program: loading it is not what is tested here.
-LoadedModel& model_of(const std::string& compute_type) {
-  static std::map<std::string, std::unique_ptr<LoadedModel>> models;
-  auto& model = models[compute_type];
+// One model per device and compute type for the whole program: loading it is not what is tested here.
+LoadedModel& model_of(const std::string& compute_type, const std::string& device = "cpu") {
+  static std::map<std::pair<std::string, std::string>, std::unique_ptr<LoadedModel>> models;
+  auto& model = models[{compute_type, device}];
   if (!model) {
     Options options;
     options.compute_type = compute_type;
+    options.device = device;
+    options.fallback = false;
     model = std::make_unique<LoadedModel>(options);
   }
   return *model;
@@ -38,9 +42,9 @@ Options greedy_options(bool timestamps) {
 }
 
 Transcript transcribe_file(const std::string& compute_type, const std::filesystem::path& path,
-                           const Options& options) {
+                           const Options& options, const std::string& device = "cpu") {
   const auto audio = open_audio(path.string());
-  return transcribe(model_of(compute_type), *audio, options);
+  return transcribe(model_of(compute_type, device), *audio, options);
 }
 
 std::string plain_text(const Transcript& transcript) {
@@ -127,6 +131,30 @@ TEST(SampleTranscripts, Int8LosesLessThanHalfAPoint) {
   std::printf("samples: WER float32 %.2f%%, int8 %.2f%%, equal texts %zu of %zu\n", exact.percent(),
               int8.percent(), same, total);
   EXPECT_LE(int8.percent(), exact.percent() + 0.5);
+}
+
+// The devices other than the CPU, as a user reaches them: found, tested and chosen by their name.
+TEST(SampleTranscripts, OtherDevicesWriteTheTokensOfTheCpu) {
+  std::string absent;
+  size_t compared = 0;
+  for (const TestBackend* backend : whole_backends()) {
+    if (backend->device == "cpu") continue;
+    if (!backend->absent.empty()) {
+      absent += fmt::format("{}: {}. ", backend->device, backend->absent);
+      continue;
+    }
+    for (const char* type : {"float32", "float16"})
+      for (const char* name : {"pico_en_short", "pico_de"}) {
+        const auto path = source_path(std::string("samples/") + name + ".flac");
+        const auto on_cpu = transcribe_file("float32", path, greedy_options(true));
+        const auto there = transcribe_file(type, path, greedy_options(true), backend->device);
+        ASSERT_EQ(there.segments.size(), on_cpu.segments.size()) << backend->name << " " << type;
+        for (size_t i = 0; i < there.segments.size(); ++i)
+          EXPECT_EQ(there.segments[i].tokens, on_cpu.segments[i].tokens) << backend->name << " " << type;
+        ++compared;
+      }
+  }
+  if (compared == 0) GTEST_SKIP() << "no other device can be tested here. " << absent;
 }
 
 // 120 utterances of people; they stay outside the repository.

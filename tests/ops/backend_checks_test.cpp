@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "ops/op_test_support.h"
 

@@ -5,54 +5,14 @@
 #include <memory>
 #include <random>
 #include <span>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/cpu/kernels.h"
+#include "support/test_backends.h"
+#include "tensor/tensor_view.h"
 
 namespace sotto::test {
-
-struct Isa {
-  const char* name;
-  const char* for_people;
-};
-#if defined(__x86_64__)
-inline constexpr Isa kIsas[] = {
-    {"avx512vnni", "AVX-512 VNNI"}, {"avx512", "AVX-512"}, {"avx2", "AVX2"}, {"baseline", "SSE2"}};
-#else
-inline constexpr Isa kIsas[] = {{"neon_dot", "NEON dot product"}, {"neon", "NEON"}};
-#endif
-inline constexpr ComputeType kComputeTypes[] = {ComputeType::float32, ComputeType::float16,
-                                                ComputeType::bfloat16, ComputeType::int8};
-
-// A test that runs once per instruction set, by force, and per compute type; what the machine lacks is
-// skipped.
-class OpTest : public testing::TestWithParam<std::tuple<Isa, ComputeType>> {
- protected:
-  void SetUp() override {
-    const std::vector<std::string> available = cpu_isas();
-    if (std::find(available.begin(), available.end(), isa().name) == available.end())
-      GTEST_SKIP() << "this machine has no " << isa().for_people;
-    ASSERT_STREQ(cpu::choose_kernels(isa().name).isa, isa().name);
-    const std::string description = make()->description();
-    ASSERT_EQ(description.substr(description.rfind(", ") + 2), isa().for_people);
-  }
-
-  const Isa& isa() const { return std::get<0>(GetParam()); }
-  ComputeType type() const { return std::get<1>(GetParam()); }
-  std::unique_ptr<Backend> make(int threads = 2) const {
-    return make_cpu_backend({.compute_type = type(), .threads = threads, .isa = isa().name});
-  }
-};
-
-inline std::string case_name(const testing::TestParamInfo<OpTest::ParamType>& info) {
-  return std::string(std::get<0>(info.param).name) + "_" +
-         std::string(compute_type_name(std::get<1>(info.param)));
-}
 
 // Rows with the memory that they lie in.
 struct OwnedRows {

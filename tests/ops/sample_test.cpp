@@ -8,7 +8,7 @@
 namespace sotto::test {
 namespace {
 
-using SampleTest = OpTest;
+using SampleTest = OnBackend;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 SampleResult sample_one(Backend& backend, const std::vector<float>& logits, const SampleRequest& request) {
@@ -61,11 +61,11 @@ void expect_best(const SampleResult& result, const std::vector<double>& expected
 }
 
 TEST_P(SampleTest, RandomRulesMatchTheReference) {
-  const auto backend = make();
+  Backend& on = backend();
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     const RandomCase random(1 + seed * 7 % 900, seed);
-    const SampleResult result = sample_one(*backend, random.logits, random.request);
+    const SampleResult result = sample_one(on, random.logits, random.request);
     expect_best(result, random.log_probabilities(), random.request.candidates);
     const auto probabilities =
         reference::softmax(std::vector<double>(random.logits.begin(), random.logits.end()));
@@ -74,26 +74,26 @@ TEST_P(SampleTest, RandomRulesMatchTheReference) {
 }
 
 TEST_P(SampleTest, AWholeVocabulary) {
-  const auto backend = make();
+  Backend& on = backend();
   RandomCase random(51865, 7);
   random.request.timestamp_begin = 50364;
-  expect_best(sample_one(*backend, random.logits, random.request), random.log_probabilities(),
+  expect_best(sample_one(on, random.logits, random.request), random.log_probabilities(),
               random.request.candidates);
 }
 
 TEST_P(SampleTest, TimestampsTogetherBeatOneText) {
-  const auto backend = make();
+  Backend& on = backend();
   SampleRequest request;
   request.timestamp_begin = 2;
   // Two timestamps of e^1 each: together e^1.69.
-  EXPECT_EQ(sample_one(*backend, {0.0f, 1.6f, 1.0f, 1.0f}, request).candidates.front().token, 2);
-  EXPECT_EQ(sample_one(*backend, {0.0f, 1.8f, 1.0f, 1.0f}, request).candidates.front().token, 1);
+  EXPECT_EQ(sample_one(on, {0.0f, 1.6f, 1.0f, 1.0f}, request).candidates.front().token, 2);
+  EXPECT_EQ(sample_one(on, {0.0f, 1.8f, 1.0f, 1.0f}, request).candidates.front().token, 1);
   request.timestamp_begin = -1;
-  EXPECT_EQ(sample_one(*backend, {0.0f, 1.6f, 1.0f, 1.0f}, request).candidates.front().token, 1);
+  EXPECT_EQ(sample_one(on, {0.0f, 1.6f, 1.0f, 1.0f}, request).candidates.front().token, 1);
 }
 
 TEST_P(SampleTest, PenaltyLowersEachListedTokenOnce) {
-  const auto backend = make();
+  Backend& on = backend();
   const std::vector<float> logits = {2.0f, -1.0f, 1.5f, 0.0f};
   const std::vector<int32_t> listed = {0, 1, 0};
   SampleRequest request;
@@ -102,11 +102,11 @@ TEST_P(SampleTest, PenaltyLowersEachListedTokenOnce) {
   request.candidates = 4;
   const auto expected = reference::allowed_log_probabilities(std::vector<float>{1.0f, -2.0f, 1.5f, 0.0f},
                                                              std::vector<bool>(4), -1);
-  expect_best(sample_one(*backend, logits, request), expected, 4);
+  expect_best(sample_one(on, logits, request), expected, 4);
 }
 
 TEST_P(SampleTest, DrawsByCumulatedProbability) {
-  const auto backend = make();
+  Backend& on = backend();
   const RandomCase random(1200, 3);
   SampleRequest request = random.request;
   request.temperature = 0.7f;
@@ -116,7 +116,7 @@ TEST_P(SampleTest, DrawsByCumulatedProbability) {
   const std::vector<double> probabilities = reference::softmax(cool);
   for (const double uniform : {0.0, 0.1, 0.25, 0.5, 0.77, 0.9, 0.999999999}) {
     request.uniform = uniform;
-    const SampleResult result = sample_one(*backend, random.logits, request);
+    const SampleResult result = sample_one(on, random.logits, request);
     ASSERT_EQ(result.candidates.size(), 1u);
     const auto token = static_cast<size_t>(result.candidates.front().token);
     const double before = std::accumulate(probabilities.begin(),
@@ -129,27 +129,27 @@ TEST_P(SampleTest, DrawsByCumulatedProbability) {
 }
 
 TEST_P(SampleTest, NothingAllowedGivesNoCandidate) {
-  const auto backend = make();
+  Backend& on = backend();
   const TokenRange everything[] = {{0, 3}};
   SampleRequest request;
   request.banned = everything;
   request.probe = 1;
-  const SampleResult result = sample_one(*backend, {1.0f, 1.0f, 1.0f}, request);
+  const SampleResult result = sample_one(on, {1.0f, 1.0f, 1.0f}, request);
   EXPECT_TRUE(result.candidates.empty());
   EXPECT_NEAR(result.probe_probability, 1.0 / 3, 1e-6);
   request.temperature = 1.0f;
-  EXPECT_TRUE(sample_one(*backend, {1.0f, 1.0f, 1.0f}, request).candidates.empty());
-  EXPECT_TRUE(sample_one(*backend, {-kInfinity, -kInfinity}, SampleRequest{}).candidates.empty());
+  EXPECT_TRUE(sample_one(on, {1.0f, 1.0f, 1.0f}, request).candidates.empty());
+  EXPECT_TRUE(sample_one(on, {-kInfinity, -kInfinity}, SampleRequest{}).candidates.empty());
 }
 
 TEST_P(SampleTest, NotANumberIsADeviceError) {
-  const auto backend = make();
+  Backend& on = backend();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity})
     for (const size_t at : {0, 17, 99}) {
       std::vector<float> logits = random_values(100, 5);
       logits[at] = bad;
       try {
-        sample_one(*backend, logits, SampleRequest{});
+        sample_one(on, logits, SampleRequest{});
         ADD_FAILURE() << "no error for " << bad << " at " << at;
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
@@ -170,11 +170,11 @@ TEST_P(SampleTest, ARowDoesNotDependOnTheOthersNorOnThreads) {
     logits.insert(logits.end(), random.logits.begin(), random.logits.end());
     requests.push_back(random.request);
   }
-  for (const int threads : {1, 2, 3}) {
-    const auto backend = make(threads);
-    const auto together = backend->sample(upload(*backend, logits, kVocabulary), requests);
+  for (const int threads : thread_counts()) {
+    Backend& on = backend(threads);
+    const auto together = on.sample(upload(on, logits, kVocabulary), requests);
     for (size_t i = 0; i < cases.size(); ++i) {
-      const SampleResult alone = sample_one(*backend, cases[i].logits, requests[i]);
+      const SampleResult alone = sample_one(on, cases[i].logits, requests[i]);
       EXPECT_EQ(alone.probe_probability, together[i].probe_probability);
       ASSERT_EQ(alone.candidates.size(), together[i].candidates.size());
       for (size_t c = 0; c < alone.candidates.size(); ++c) {
@@ -185,9 +185,8 @@ TEST_P(SampleTest, ARowDoesNotDependOnTheOthersNorOnThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SampleTest,
-                         testing::Combine(testing::ValuesIn(kIsas), testing::Values(ComputeType::float32)),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(All, SampleTest, testing::ValuesIn(backend_cases(Types::one_per_memory)),
+                         backend_case_name);
 
 }  // namespace
 }  // namespace sotto::test

@@ -6,11 +6,12 @@ set(SOTTO_PTX_ARCHITECTURES "75;80" CACHE STRING
   "Chips that clang 15 makes PTX for, which drivers from 525 on translate for these and all later chips")
 set(SOTTO_HIP_ARCHITECTURES
   "gfx900;gfx906;gfx908;gfx90a;gfx1010;gfx1011;gfx1012;gfx1030;gfx1031;gfx1032;gfx1033;gfx1034;gfx1035;gfx1036" CACHE STRING
-  "AMD chips that hipcc makes code for")
+  "AMD chips that clang makes code for")
 
 find_program(SOTTO_NVCC nvcc HINTS /usr/local/cuda/bin ENV CUDA_HOME PATH_SUFFIXES bin)
-find_program(SOTTO_GPU_CLANG NAMES clang-15)
-find_program(SOTTO_HIPCC hipcc HINTS /opt/rocm/bin)
+find_program(SOTTO_PTX_CLANG NAMES clang-15)
+# What hipcc calls. The kernels need none of HIP's headers and libraries, so nothing else of it is needed, but lld.
+find_program(SOTTO_HIP_CLANG NAMES amdclang++ clang-15 HINTS /opt/rocm/llvm/bin)
 
 set(gpu_image_folder ${PROJECT_BINARY_DIR}/gpu_images)
 set(gpu_kernel_folder ${PROJECT_SOURCE_DIR}/src/backend/gpu/kernels)
@@ -78,7 +79,7 @@ elseif(SOTTO_CUDA_ARCHITECTURES)
   message(STATUS "No nvcc: no kernels made for NVIDIA's newest drivers in particular")
 endif()
 
-if(SOTTO_GPU_CLANG AND SOTTO_PTX_ARCHITECTURES)
+if(SOTTO_PTX_CLANG AND SOTTO_PTX_ARCHITECTURES)
   foreach(chip IN LISTS SOTTO_PTX_ARCHITECTURES)
     set(paths simt)
     if(chip GREATER_EQUAL 80)
@@ -86,8 +87,8 @@ if(SOTTO_GPU_CLANG AND SOTTO_PTX_ARCHITECTURES)
     endif()
     foreach(path IN LISTS paths)
       gpu_image(VENDOR nvidia FORM ptx PATH ${path} ARCHITECTURE sm_${chip} DRIVER 12000 COMPILER "clang 15"
-        COMMAND ${SOTTO_GPU_CLANG} -x cuda -std=c++20 -O3 --cuda-device-only -nocudainc -nocudalib
-          --cuda-gpu-arch=sm_${chip} -Xclang -target-feature -Xclang +ptx75 -S)
+        COMMAND ${SOTTO_PTX_CLANG} -x cuda -std=c++20 -O3 --cuda-device-only -nocudainc -nocudalib
+          --cuda-gpu-arch=sm_${chip} -Xclang -target-feature -Xclang +ptx75 -Wno-unknown-cuda-version -Wno-pass-failed -S)
     endforeach()
   endforeach()
   message(STATUS "GPU kernels for NVIDIA drivers from 525 on by clang 15: ${SOTTO_PTX_ARCHITECTURES}")
@@ -95,15 +96,16 @@ elseif(SOTTO_PTX_ARCHITECTURES)
   message(STATUS "No clang 15: no kernels for NVIDIA drivers before nvcc's (Debian: clang-15)")
 endif()
 
-if(SOTTO_HIPCC AND SOTTO_HIP_ARCHITECTURES)
+if(SOTTO_HIP_CLANG AND SOTTO_HIP_ARCHITECTURES)
+  get_filename_component(hip_clang_name ${SOTTO_HIP_CLANG} NAME)
   foreach(chip IN LISTS SOTTO_HIP_ARCHITECTURES)
-    gpu_image(VENDOR amd FORM code_object PATH simt ARCHITECTURE ${chip} DRIVER 50000000 COMPILER hipcc
-      COMMAND ${SOTTO_HIPCC} -x hip -std=c++20 -O3 --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib
-        --offload-arch=${chip})
+    gpu_image(VENDOR amd FORM code_object PATH simt ARCHITECTURE ${chip} DRIVER 50000000 COMPILER ${hip_clang_name}
+      COMMAND ${SOTTO_HIP_CLANG} -x hip -std=c++20 -O3 --cuda-device-only --no-gpu-bundle-output -nogpuinc -nogpulib
+        -Wno-pass-failed --offload-arch=${chip})
   endforeach()
-  message(STATUS "GPU kernels for AMD by hipcc: ${SOTTO_HIP_ARCHITECTURES}")
+  message(STATUS "GPU kernels for AMD by ${hip_clang_name}: ${SOTTO_HIP_ARCHITECTURES}")
 elseif(SOTTO_HIP_ARCHITECTURES)
-  message(STATUS "No hipcc: no kernels for AMD (Debian: hipcc)")
+  message(STATUS "No clang for AMD: no kernels for its chips (Debian: clang-15 lld-15)")
 endif()
 
 file(CONFIGURE OUTPUT ${gpu_image_folder}/images.S @ONLY CONTENT

@@ -85,7 +85,7 @@ std::optional<std::string> why_no_image(std::span<const Image> images, Vendor ve
   if (needed != 0)
     return fmt::format("its driver offers {}, and the kernels in this build need {}",
                        version_text(vendor, driver_version), needed_driver(vendor, needed));
-  const std::string_view compiler = vendor == Vendor::nvidia ? "nvcc or clang 15" : "hipcc";
+  const std::string_view compiler = vendor == Vendor::nvidia ? "nvcc or clang 15" : "clang 15";
   if (held.empty())
     return fmt::format("it was built without {}, so it holds no kernels for {}", compiler,
                        vendor == Vendor::nvidia ? "NVIDIA" : "AMD");

@@ -96,7 +96,9 @@ GpuBackend::GpuBackend(std::shared_ptr<Context> context, ComputeType compute_typ
       queue_(context_),
       staging_(context_, Queue::staging_bytes()),
       pool_(packing_threads()),
-      kernels_(*context_, element_) {}
+      kernels_(*context_, element_) {
+  if (path != Path::simt) tensor_cores_.emplace(*context_, path, element_);
+}
 
 std::string GpuBackend::description() const {
   const char* how = path_ == Path::simt ? "plain kernels" : "tensor cores";

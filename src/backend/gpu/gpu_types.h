@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/gpu/kernel_names.h"
 #include "backend/gpu/queue.h"
+#include "backend/gpu/tensor_cores.h"
 #include "base/thread_pool.h"
 
 namespace sotto::gpu {
@@ -140,6 +142,8 @@ class GpuBackend final : public Backend {
   void do_write(const Rows& to, std::span<const float> from) override;
   void do_read(const Rows& from, std::span<float> to) override;
   void do_fill_zero(const Rows& rows) override;
+  template <class Use>  // use(block, where it begins among dense values)
+  void for_staged_blocks(const Rows& rows, const Use& use);
   // linear.cpp
   void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) override;
   void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride,
@@ -147,6 +151,7 @@ class GpuBackend final : public Backend {
   void do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) override;
   void multiply(const GpuMatrix& matrix, LinearArgs args);
   const void* weights_in_element(const GpuMatrix& matrix);
+  CopyRowsArgs to_dense_rows(const void* rows, Stride stride, int count, int width);
   // attention.cpp
   void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) override;
   void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) override;
@@ -190,6 +195,7 @@ class GpuBackend final : public Backend {
     Kernel attend_encoder, attend_self, attend_cross, cross_weights, copy_rows, copy_slot, sample;
   };
   const Kernels kernels_;
+  std::optional<TensorCores> tensor_cores_;
 };
 
 }  // namespace sotto::gpu

@@ -1,5 +1,7 @@
 #include "backend/gpu/kernel_names.h"
 
+#include "backend/gpu/tensor_cores.h"
+
 namespace sotto::gpu {
 namespace {
 
@@ -36,6 +38,16 @@ size_t element_bytes(Element element) noexcept {
 
 std::vector<std::string> kernel_names(Path path) {
   std::vector<std::string> names;
+  if (path == Path::mma) {
+    names = few_kernel_names();
+    for (const char* const name :
+         {"linear_many_mma_f16", "linear_many_mma_bf16", "attend_encoder_mma_f16", "attend_encoder_mma_bf16"})
+      names.emplace_back(name);
+  }
+  if (path == Path::wgmma)
+    for (const char* const type : {"f16", "bf16"})
+      for (const char* const columns : {"128", "256"})
+        names.push_back(std::string("linear_many_wgmma_") + columns + "_" + type);
   if (path != Path::simt) return names;
   for (const std::string_view base : kPlain)
     for (const Element element : {Element::f16, Element::bf16, Element::f32})

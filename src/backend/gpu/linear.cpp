@@ -14,6 +14,15 @@ const void* GpuBackend::weights_in_element(const GpuMatrix& matrix) {
   return target.pointer();
 }
 
+// Rows one behind the other, in memory that serves until the next such call.
+CopyRowsArgs GpuBackend::to_dense_rows(const void* rows, Stride stride, int count, int width) {
+  const Buffer& dense = dense_rows_.reserve(
+      queue_, static_cast<size_t>(count) * static_cast<size_t>(width) * element_bytes(element_));
+  const CopyRowsArgs copy{rows, stride, dense.pointer(), width, count, width};
+  queue_.launch(kernels_.copy_rows, shape_of(copy), copy);
+  return copy;
+}
+
 // Which kernel works is decided by the matrix's use, never by the number of rows.
 void GpuBackend::multiply(const GpuMatrix& matrix, LinearArgs args) {
   args.weights = matrix.weights().pointer();
@@ -22,12 +31,23 @@ void GpuBackend::multiply(const GpuMatrix& matrix, LinearArgs args) {
   args.outputs = static_cast<int>(matrix.outputs());
   args.inputs = static_cast<int>(matrix.inputs());
   args.padded_inputs = static_cast<int>(matrix.padded_inputs());
+  if (matrix.layout() == Layout::fragments) {
+    if (!TensorCores::is_aligned_for_few(args)) {
+      const CopyRowsArgs copy = to_dense_rows(args.x, args.x_stride, args.rows, args.inputs);
+      args.x = copy.target;
+      args.x_stride = copy.target_stride;
+    }
+    tensor_cores_->linear_few(queue_, args);
+    return;
+  }
   if (matrix.use() == MatrixUse::few_rows) {
     queue_.launch(matrix.is_int8() ? kernels_.linear_few_int8 : kernels_.linear_few, few_simt_shape(args),
                   args);
     return;
   }
   args.weights = weights_in_element(matrix);
+  args.scales = nullptr;
+  if (tensor_cores_ && tensor_cores_->linear_many(queue_, args)) return;
   queue_.launch(kernels_.linear_many, many_simt_shape(args), args);
 }
 
@@ -58,15 +78,9 @@ void GpuBackend::do_convolve(const Matrix& weights, const Rows& x, const Rows& y
   args.x = activations("convolve", x);
   args.x_stride = static_cast<Stride>(x.width) * stride;
   if (x.stride != x.width) {
-    const Buffer& dense = dense_rows_.reserve(queue_, x.count * x.width * element_bytes(element_));
-    const CopyRowsArgs copy{args.x,
-                            static_cast<Stride>(x.stride),
-                            dense.pointer(),
-                            static_cast<Stride>(x.width),
-                            static_cast<int>(x.count),
-                            static_cast<int>(x.width)};
-    queue_.launch(kernels_.copy_rows, shape_of(copy), copy);
-    args.x = dense.pointer();
+    args.x = to_dense_rows(args.x, static_cast<Stride>(x.stride), static_cast<int>(x.count),
+                           static_cast<int>(x.width))
+                 .target;
   }
   args.y = activations("convolve", y);
   args.y_stride = static_cast<Stride>(y.stride);

@@ -89,8 +89,9 @@ std::unique_ptr<Norm> GpuBackend::do_pack_norm(const TensorView& scale, const Te
   return norm;
 }
 
-Layout GpuBackend::layout_for(size_t, MatrixUse) const {
-  return Layout::rows;
+Layout GpuBackend::layout_for(size_t inputs, MatrixUse use) const {
+  const bool fragments = tensor_cores_ && use == MatrixUse::few_rows && TensorCores::takes_fragments(inputs);
+  return fragments ? Layout::fragments : Layout::rows;
 }
 
 }  // namespace sotto::gpu

@@ -6,12 +6,9 @@
 // 16-byte pieces are shuffled so that eight rows' pieces lie in different banks.
 #include "backend/gpu/kernels/arguments.h"
 #include "backend/gpu/kernels/tensor_core.h"
+#include "backend/gpu/kernels/tensor_core_shapes.h"
 
 namespace sotto::gpu::attention_mma {
-
-inline constexpr int kQueries = 128, kKeys = 64, kWidth = 64, kThreads = 128, kStages = 2;
-inline constexpr int kTileBytes = kKeys * kWidth * 2;  // of keys or of values
-inline constexpr int kSharedBytes = kStages * 2 * kTileBytes;
 
 __device__ __forceinline__ unsigned piece_address(unsigned tile, int row, int piece) {
   return tile + row * 128 + ((piece ^ (row & 7)) << 4);

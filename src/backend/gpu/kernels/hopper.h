@@ -3,6 +3,7 @@
 // Hopper's own instructions (sm_90a): barriers in shared memory that count bytes, tensor copies, and matrix
 // products of a warpgroup (128 threads) straight from shared memory.
 #include "backend/gpu/kernels/tensor_core.h"
+#include "backend/gpu/kernels/tensor_core_shapes.h"
 
 namespace sotto::gpu::hopper {
 
@@ -38,10 +39,6 @@ __device__ inline void fence_async_shared() {
 }
 
 // --- tensor copies: a box of a two-dimensional tensor whose corner is (x, y), in elements ---
-struct alignas(64) TensorMap {
-  unsigned long long opaque[16];
-};
-
 __device__ inline void prefetch_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }

@@ -8,6 +8,7 @@
 #include "backend/gpu/kernels/fragments.h"
 #include "backend/gpu/kernels/tensor_core.h"
 #include "backend/gpu/kernels/tensor_core_epilogue.h"
+#include "backend/gpu/kernels/tensor_core_shapes.h"
 
 namespace sotto::gpu::few_mma {
 
@@ -61,7 +62,8 @@ __device__ __forceinline__ float add_up(float (&parts)[Warps]) {
 
 // Adds up what the warps have left in shared memory and writes the results: a thread for each output and row.
 template <class T, int Warps, int Tiles, int RowTiles>
-__device__ __forceinline__ void finish(const LinearArgs& args, unsigned shared, int first_output, int first_row) {
+__device__ __forceinline__ void finish(const LinearArgs& args, unsigned shared, int first_output,
+                                       int first_row) {
   constexpr int kOutputs = Tiles * kFragmentOutputs, kEach = Tiles * RowTiles * 4;
 #pragma unroll 2
   for (int index = thread_id(); index < kOutputs * RowTiles * 8; index += Warps * 32) {
@@ -77,7 +79,8 @@ __device__ __forceinline__ void finish(const LinearArgs& args, unsigned shared, 
     const unsigned place = shared + (value * 32 + output % 8 * 4 + row % 8 / 2) * 4;
     float parts[Warps];
 #pragma unroll
-    for (int warp = 0; warp < Warps; ++warp) parts[warp] = bits_to_float(load_shared(place + warp * kEach * 128));
+    for (int warp = 0; warp < Warps; ++warp)
+      parts[warp] = bits_to_float(load_shared(place + warp * kEach * 128));
     float sum = multiply_add(add_up(parts), scale, bias);
     if (args.gelu) sum = gelu_for_16_bits(sum);
     sum += residual;
@@ -87,17 +90,6 @@ __device__ __forceinline__ void finish(const LinearArgs& args, unsigned shared, 
       store(static_cast<T*>(args.y) + to_row * args.y_stride + to_output, sum);
     }
   }
-}
-
-inline constexpr int kRowStages = 3;  // blocks of the rows' inputs in flight
-template <int RowTiles>
-__device__ constexpr int ring_bytes() {
-  return kRowStages * RowTiles * 512;
-}
-// What a block needs: each warp's ring, and later the warps' sums.
-constexpr int shared_bytes(int warps, int tiles, int row_tiles) {
-  const int rings = warps * kRowStages * row_tiles * 512, sums = warps * tiles * row_tiles * 512;
-  return rings > sums ? rings : sums;
 }
 
 // Tiles of 16 outputs and RowTiles of 8 rows a block; Warps share the inputs.
@@ -113,7 +105,8 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
 #pragma unroll
   for (int m = 0; m < Tiles; ++m) {
     const int tile = first_tile + m < tile_count ? first_tile + m : tile_count - 1;
-    weights[m] = static_cast<const unsigned char*>(args.weights) + static_cast<long long>(tile) * blocks * W::kBytes;
+    weights[m] =
+        static_cast<const unsigned char*>(args.weights) + static_cast<long long>(tile) * blocks * W::kBytes;
   }
   constexpr int kAhead = Tiles > 1 ? 2 : 4;  // blocks of weights in flight
   W ahead[kAhead][Tiles];
@@ -124,17 +117,19 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
       if (begin + i < end) ahead[i][m].load(weights[m] + static_cast<long long>(begin + i) * W::kBytes, lane);
   wait_for_previous_kernel();
 
-  // One warp's share of the rows' inputs comes through shared memory, several blocks in flight. A lane copies what it
-  // will need itself, so no other thread has to be waited for.
-  const unsigned ring = shared + warp * ring_bytes<RowTiles>() + lane * 16;
+  // One warp's share of the rows' inputs comes through shared memory, several blocks in flight. A lane copies
+  // what it will need itself, so no other thread has to be waited for.
+  const unsigned ring = shared + warp * kRowStages * RowTiles * 512 + lane * 16;
   const T* x = static_cast<const T*>(args.x) + (first_row + lane / 4) * args.x_stride + lane % 4 * 8;
   const auto fetch = [&](int block) {
     if (block < end) {
 #pragma unroll
       for (int n = 0; n < RowTiles; ++n) {
         const bool is_in = first_row + n * 8 + lane / 4 < args.rows;
-        copy_async(ring + (block % kRowStages * RowTiles + n) * 512,
-                   is_in ? x + n * 8 * args.x_stride + block * kFragmentInputs : static_cast<const T*>(args.x), is_in);
+        copy_async(
+            ring + (block % kRowStages * RowTiles + n) * 512,
+            is_in ? x + n * 8 * args.x_stride + block * kFragmentInputs : static_cast<const T*>(args.x),
+            is_in);
       }
     }
     commit_copies();

@@ -6,12 +6,9 @@
 // lie in different banks.
 #include "backend/gpu/kernels/tensor_core.h"
 #include "backend/gpu/kernels/tensor_core_epilogue.h"
+#include "backend/gpu/kernels/tensor_core_shapes.h"
 
 namespace sotto::gpu::mma_linear {
-
-inline constexpr int kRows = 128, kOutputs = 128, kInputs = 32, kStages = 4, kThreads = 256;
-inline constexpr int kOperandBytes = kRows * kInputs * 2, kStageBytes = 2 * kOperandBytes;
-inline constexpr int kSharedBytes = kStages * kStageBytes;
 
 __device__ __forceinline__ unsigned piece_address(unsigned tile, int row, int piece) {
   return tile + row * 64 + ((piece ^ (row >> 1 & 3)) << 4);

@@ -1,35 +1,24 @@
 #pragma once
 
-// Many rows times a matrix on Hopper. One block a multiprocessor walks over tiles of 128 rows x Columns outputs.
+// Many rows times a matrix on Hopper. One block a multiprocessor walks over tiles of 128 rows x Columns
+// outputs.
 //   warp 0           brings 64 inputs at a time of both operands into a ring of stages, by tensor copies
-//   warp 1           brings the tile's residual into the result's buffer, and stores the finished result from there
-//   warps 4 to 11    two warpgroups that multiply 64 rows each, and turn their sums into results
-// Each output is summed over the inputs in order, 16 at a time, whatever the tile's width is: a row's numbers depend
-// on nothing but the row.
+//   warp 1           brings the tile's residual into the result's buffer, and stores the finished result from
+//   there warps 4 to 11    two warpgroups that multiply 64 rows each, and turn their sums into results
+// Each output is summed over the inputs in order, 16 at a time, whatever the tile's width is: a row's numbers
+// depend on nothing but the row.
 #include "backend/gpu/kernels/arguments.h"
 #include "backend/gpu/kernels/hopper.h"
 #include "backend/gpu/kernels/tensor_core_epilogue.h"
 
 namespace sotto::gpu {
 
-struct WgmmaLinearArgs {
-  // Boxes of 64 inputs x 128 rows, 64 inputs x Columns outputs, 64 outputs x 128 rows (twice).
-  hopper::TensorMap x, weights, residual, y;
-  LinearArgs linear;
-};
-
 namespace wgmma_linear {
-
-inline constexpr int kRows = 128, kInputs = 64, kThreads = 384, kBoxBytes = kRows * 64 * 2;
 
 template <int Columns>
 struct Shape {
-  static constexpr int kStages = Columns == 256 ? 3 : 5;
-  static constexpr int kXBytes = kRows * kInputs * 2, kWeightBytes = Columns * kInputs * 2;
-  static constexpr int kStageBytes = kXBytes + kWeightBytes, kBoxes = Columns / 64;
-  static constexpr int kBarriers = 2 * kStages + 2;
-  static constexpr int kSharedBytes =
-      kStages * kStageBytes + kBoxes * kBoxBytes + kBarriers * 8 + 1024;  // 1024: to align
+  static constexpr int kStages = stages(Columns), kStageBytes = stage_bytes(Columns), kBoxes = Columns / 64;
+  static constexpr int kXBytes = kRows * kInputs * 2;
 };
 
 // A place in a ring that is gone round again and again; the parity tells the rounds apart.
@@ -49,12 +38,12 @@ struct Ring {
 template <int Columns>
 struct Block {
   using S = Shape<Columns>;
-  unsigned stages, result, full, empty, result_free, result_done;
+  unsigned operands, result, full, empty, result_free, result_done;
   int column_tiles, tiles, steps;
 
   __device__ __forceinline__ Block(unsigned shared, const LinearArgs& args) {
-    stages = (shared + 1023) & ~1023u;
-    result = stages + S::kStages * S::kStageBytes;
+    operands = (shared + 1023) & ~1023u;
+    result = operands + S::kStages * S::kStageBytes;
     full = result + S::kBoxes * kBoxBytes;
     empty = full + S::kStages * 8;
     result_free = empty + S::kStages * 8;
@@ -82,7 +71,7 @@ __device__ __forceinline__ void bring_operands(const WgmmaLinearArgs& args, cons
   Ring<S::kStages> ring;
   for (int tile = block_id_x(); tile < block.tiles; tile += block_count_x())
     for (int step = 0; step < block.steps; ++step, ring.advance()) {
-      const unsigned full = block.full + ring.stage * 8, x = block.stages + ring.stage * S::kStageBytes;
+      const unsigned full = block.full + ring.stage * 8, x = block.operands + ring.stage * S::kStageBytes;
       hopper::barrier_wait(block.empty + ring.stage * 8, ring.parity ^ 1);
       hopper::barrier_expect(full, S::kStageBytes);
       hopper::copy_box(x, &args.x, step * kInputs, block.row(tile), full);
@@ -99,7 +88,8 @@ __device__ __forceinline__ void keep_results(const WgmmaLinearArgs& args, const 
     if (args.linear.residual != nullptr) {
       hopper::barrier_expect(block.result_free, S::kBoxes * kBoxBytes);
       for (int box = 0; box < S::kBoxes; ++box)
-        hopper::copy_box(block.result + box * kBoxBytes, &args.residual, column + box * 64, row, block.result_free);
+        hopper::copy_box(block.result + box * kBoxBytes, &args.residual, column + box * 64, row,
+                         block.result_free);
     } else {
       hopper::barrier_arrive(block.result_free);
     }
@@ -112,12 +102,12 @@ __device__ __forceinline__ void keep_results(const WgmmaLinearArgs& args, const 
   hopper::wait_stores<0>();
 }
 
-// A thread holds outputs 8 j + 2 (lane % 4) and the next, of rows lane / 4 and lane / 4 + 8 of its warp's 16. In the
-// buffer a row of a box is 128 bytes, its 16-byte pieces shuffled by the row's number: the lanes of a warp meet
-// different banks.
+// A thread holds outputs 8 j + 2 (lane % 4) and the next, of rows lane / 4 and lane / 4 + 8 of its warp's 16.
+// In the buffer a row of a box is 128 bytes, its 16-byte pieces shuffled by the row's number: the lanes of a
+// warp meet different banks.
 template <int Columns, class T>
-__device__ __forceinline__ void finish_tile(const LinearArgs& args, const float (&sums)[Columns / 2], unsigned result,
-                                            int warp_row, int first_output) {
+__device__ __forceinline__ void finish_tile(const LinearArgs& args, const float (&sums)[Columns / 2],
+                                            unsigned result, int warp_row, int first_output) {
   const int lane = thread_id() % 32, row = warp_row + lane / 4;
 #pragma unroll
   for (int j = 0; j < Columns / 8; ++j) {
@@ -127,7 +117,8 @@ __device__ __forceinline__ void finish_tile(const LinearArgs& args, const float 
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int line = row + half * 8;
-      const unsigned place = result + j / 8 * kBoxBytes + line * 128 + ((j % 8 ^ (line & 7)) << 4) + lane % 4 * 4;
+      const unsigned place =
+          result + j / 8 * kBoxBytes + line * 128 + ((j % 8 ^ (line & 7)) << 4) + lane % 4 * 4;
       float low = sums[j * 4 + half * 2] + bias_low, high = sums[j * 4 + half * 2 + 1] + bias_high;
       if (args.gelu) {
         low = gelu_for_16_bits(low);
@@ -159,8 +150,9 @@ __device__ __forceinline__ void multiply_tiles(const WgmmaLinearArgs& args, cons
     int before = -1;
     for (int step = 0; step < block.steps; ++step, ring.advance()) {
       hopper::barrier_wait(block.full + ring.stage * 8, ring.parity);
-      const unsigned x = block.stages + ring.stage * S::kStageBytes;
-      const unsigned long long a = hopper::swizzled_tile(x + own_rows), b = hopper::swizzled_tile(x + S::kXBytes);
+      const unsigned x = block.operands + ring.stage * S::kStageBytes;
+      const unsigned long long a = hopper::swizzled_tile(x + own_rows),
+                               b = hopper::swizzled_tile(x + S::kXBytes);
       hopper::products_begin();
 #pragma unroll
       for (int part = 0; part < kInputs / 16; ++part)
@@ -174,7 +166,8 @@ __device__ __forceinline__ void multiply_tiles(const WgmmaLinearArgs& args, cons
     release(before);
 
     hopper::barrier_wait(block.result_free, result_parity);
-    finish_tile<Columns, T>(args.linear, sums, block.result, group * 64 + thread_id() / 32 % 4 * 16, block.column(tile));
+    finish_tile<Columns, T>(args.linear, sums, block.result, group * 64 + thread_id() / 32 % 4 * 16,
+                            block.column(tile));
     hopper::fence_async_shared();
     hopper::barrier_arrive(block.result_done);
   }

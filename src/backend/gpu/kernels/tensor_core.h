@@ -22,7 +22,10 @@ __device__ __forceinline__ void store_shared(unsigned address, unsigned value) {
 }
 __device__ __forceinline__ Vec16 load_shared_16(unsigned address) {
   unsigned x, y, z, w;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x), "=r"(y), "=r"(z), "=r"(w) : "r"(address) : "memory");
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+               : "r"(address)
+               : "memory");
   return Vec16{x, y, z, w};
 }
 

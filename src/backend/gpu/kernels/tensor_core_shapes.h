@@ -1,0 +1,58 @@
+#pragma once
+
+#include "backend/gpu/kernels/arguments.h"
+
+// The tiles of the tensor-core kernels and the shared memory that a block needs: for the kernels, and for the
+// host that launches them.
+namespace sotto::gpu {
+
+namespace mma_linear {
+inline constexpr int kRows = 128, kOutputs = 128, kInputs = 32, kStages = 4, kThreads = 256;
+inline constexpr int kOperandBytes = kRows * kInputs * 2, kStageBytes = 2 * kOperandBytes;
+inline constexpr int kSharedBytes = kStages * kStageBytes;
+}  // namespace mma_linear
+
+namespace few_mma {
+inline constexpr int kRowStages = 3;  // blocks of 32 of the rows' inputs in flight
+// Each warp's ring of them, and later the warps' sums.
+constexpr int shared_bytes(int warps, int tiles, int row_tiles) {
+  const int rings = warps * kRowStages * row_tiles * 512, sums = warps * tiles * row_tiles * 512;
+  return rings > sums ? rings : sums;
+}
+}  // namespace few_mma
+
+namespace attention_mma {
+inline constexpr int kQueries = 128, kKeys = 64, kWidth = 64, kThreads = 128, kStages = 2;
+inline constexpr int kTileBytes = kKeys * kWidth * 2;  // of keys or of values
+inline constexpr int kSharedBytes = kStages * 2 * kTileBytes;
+}  // namespace attention_mma
+
+namespace hopper {
+struct alignas(64) TensorMap {  // CUDA's CUtensorMap
+  unsigned long long opaque[16];
+};
+}  // namespace hopper
+
+namespace wgmma_linear {
+inline constexpr int kRows = 128, kInputs = 64, kThreads = 384, kBoxBytes = kRows * 64 * 2;
+constexpr int stages(int columns) {
+  return columns == 256 ? 3 : 5;
+}
+constexpr int stage_bytes(int columns) {
+  return (kRows + columns) * kInputs * 2;
+}
+constexpr int barriers(int columns) {
+  return 2 * stages(columns) + 2;
+}
+constexpr int shared_bytes(int columns) {  // 1024: to align
+  return stages(columns) * stage_bytes(columns) + columns / 64 * kBoxBytes + barriers(columns) * 8 + 1024;
+}
+}  // namespace wgmma_linear
+
+struct WgmmaLinearArgs {
+  // Boxes of 64 inputs x 128 rows, 64 inputs x Columns outputs, 64 outputs x 128 rows (twice).
+  hopper::TensorMap x, weights, residual, y;
+  LinearArgs linear;
+};
+
+}  // namespace sotto::gpu

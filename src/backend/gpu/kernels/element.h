@@ -1,6 +1,6 @@
 #pragma once
 
-#include "vendor.h"
+#include "backend/gpu/kernels/vendor.h"
 
 // The types that activations and weights have in memory. All arithmetic is float32.
 namespace sotto::gpu {
@@ -98,16 +98,6 @@ struct Vec<float> {
     return v;
   }
 };
-template <>
-struct Vec<signed char> {
-  static __device__ __forceinline__ void unpack(const Vec16& v, float (&out)[16]) {
-    const unsigned words[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-    for (int i = 0; i < 16; ++i)
-      out[i] = static_cast<float>(static_cast<signed char>(words[i / 4] >> i % 4 * 8));
-  }
-};
-
 // Whether 16-byte loads may begin at this address and at every `stride` elements from it.
 template <class T>
 __device__ __forceinline__ bool is_aligned(const T* address, long long stride) {
@@ -116,7 +106,7 @@ __device__ __forceinline__ bool is_aligned(const T* address, long long stride) {
           15) == 0;
 }
 
-// --- shuffles and sums of the teams of 32 threads, in an order of its own for each thread count ---
+// --- shuffles inside the teams of 32 threads ---
 __device__ __forceinline__ float shuffle_xor(float value, int mask) {
   return bits_to_float(shuffle_xor(float_to_bits(value), mask));
 }
@@ -128,20 +118,6 @@ __device__ __forceinline__ float shuffle(float value, int lane) {
 }
 __device__ __forceinline__ int shuffle(int value, int lane) {
   return static_cast<int>(shuffle(static_cast<unsigned>(value), lane));
-}
-
-// Over groups of `Width` neighbouring threads; every thread gets the same result.
-template <int Width = 32>
-__device__ __forceinline__ float team_sum(float value) {
-#pragma unroll
-  for (int mask = Width / 2; mask > 0; mask /= 2) value += shuffle_xor(value, mask);
-  return value;
-}
-template <int Width = 32>
-__device__ __forceinline__ float team_max(float value) {
-#pragma unroll
-  for (int mask = Width / 2; mask > 0; mask /= 2) value = larger(value, shuffle_xor(value, mask));
-  return value;
 }
 
 }  // namespace sotto::gpu

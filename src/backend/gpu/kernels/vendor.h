@@ -2,9 +2,9 @@
 
 // Picks the one header that knows the compiler's vendor. All of them offer the same names.
 #if defined(SOTTO_EMULATED_GPU)
-#include "vendor/emulated.h"
+#include "backend/gpu/kernels/vendor/emulated.h"
 #elif defined(__HIP__)
-#include "vendor/hip.h"
+#include "backend/gpu/kernels/vendor/hip.h"
 #else
-#include "vendor/cuda.h"
+#include "backend/gpu/kernels/vendor/cuda.h"
 #endif

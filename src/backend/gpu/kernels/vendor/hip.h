@@ -6,7 +6,7 @@
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __launch_bounds__(threads, blocks) __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 
 namespace sotto::gpu {
 
@@ -58,6 +58,10 @@ __device__ __forceinline__ unsigned atomic_add(unsigned* address, unsigned value
 __device__ __forceinline__ void device_fence() {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
 }
+
+// --- kernels of a stream that follow each other: here each waits for the one before ---
+__device__ __forceinline__ void wait_for_previous_kernel() {}
+__device__ __forceinline__ void let_next_kernel_begin() {}
 
 // --- arithmetic ---
 __device__ __forceinline__ float bits_to_float(unsigned bits) {

@@ -86,6 +86,20 @@ __device__ __forceinline__ void device_fence() {
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
+// --- kernels of a stream that follow each other ---
+// Where the launch allows it (sm_90 and later), a kernel may begin before the one before it has ended; what that one
+// writes may only be touched after this wait. Every kernel of ours waits, so an order of three holds too.
+__device__ __forceinline__ void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 // --- arithmetic ---
 __device__ __forceinline__ float bits_to_float(unsigned bits) {
   float value;

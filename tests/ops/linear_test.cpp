@@ -38,11 +38,11 @@ struct Weights {
   size_t outputs, inputs;
   std::vector<float> values, bias;
 
-  std::unique_ptr<Matrix> pack(Backend& backend) const {
+  std::unique_ptr<Matrix> pack(Backend& backend, MatrixUse use = MatrixUse::few_rows) const {
     const TensorView weight = view_of(values, {static_cast<int64_t>(outputs), static_cast<int64_t>(inputs)});
     const TensorView shift = view_of(bias, {static_cast<int64_t>(outputs)});
     const Backend::MatrixPart part{&weight, &shift};
-    return backend.pack_matrix({&part, 1});
+    return backend.pack_matrix({&part, 1}, use);
   }
 };
 
@@ -70,7 +70,7 @@ std::vector<float> as_weights(std::span<const float> row, const TestType& type) 
   return result;
 }
 std::vector<float> as_inputs(std::span<const float> row, const TestType& type) {
-  if (type.weights == Storage::int8) return as_weights(row, type);
+  if (type.quantises_rows) return as_weights(row, type);
   return {row.begin(), row.end()};
 }
 
@@ -140,14 +140,17 @@ class LinearTest : public OnBackend {
     SCOPED_TRACE(testing::Message() << rows << " rows, " << outputs << " outputs, " << inputs << " inputs");
     const Weights weights(outputs, inputs);
     const std::vector<float> x = activations(rows * inputs, 7);
-    const auto matrix = weights.pack(backend());
-    const TestRows in(backend(), rows, inputs, x), out(backend(), rows, outputs);
-    backend().linear(*matrix, in.rows, out.rows);
-    const std::vector<float> y = out.read();
     const std::vector<double> expected = product(weights, x, type());
-    for (size_t i = 0; i < y.size(); ++i)
-      ASSERT_NEAR(y[i], expected[i], tolerance(inputs, expected[i])) << "value " << i;
-    out.expect_surroundings_untouched();
+    for (const MatrixUse use : {MatrixUse::few_rows, MatrixUse::many_rows}) {
+      SCOPED_TRACE(use == MatrixUse::few_rows ? "few rows" : "many rows");
+      const auto matrix = weights.pack(backend(), use);
+      const TestRows in(backend(), rows, inputs, x), out(backend(), rows, outputs);
+      backend().linear(*matrix, in.rows, out.rows);
+      const std::vector<float> y = out.read();
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y[i], expected[i], tolerance(inputs, expected[i])) << "value " << i;
+      out.expect_surroundings_untouched();
+    }
   }
 };
 
@@ -172,15 +175,18 @@ TEST_P(LinearTest, ARowIsTheSameAloneAndInAnyCompany) {
   constexpr size_t kRows = 61, kOutputs = 137, kInputs = 203;
   const Weights weights(kOutputs, kInputs);
   const std::vector<float> x = activations(kRows * kInputs, 3);
-  const auto matrix = weights.pack(backend());
-  const std::vector<float> together = run(backend(), *matrix, x, kRows);
-  for (size_t row = 0; row < kRows; ++row) {
-    for (const size_t count : {1, 2, 5, 12}) {
-      if (row + count > kRows) continue;
-      const auto part = std::span(x).subspan(row * kInputs, count * kInputs);
-      const std::vector<float> alone = run(backend(), *matrix, part, count);
-      ASSERT_EQ(std::memcmp(alone.data(), together.data() + row * kOutputs, alone.size() * sizeof(float)), 0)
-          << "rows " << row << " to " << row + count;
+  for (const MatrixUse use : {MatrixUse::few_rows, MatrixUse::many_rows}) {
+    const auto matrix = weights.pack(backend(), use);
+    const std::vector<float> together = run(backend(), *matrix, x, kRows);
+    for (size_t row = 0; row < kRows; ++row) {
+      for (const size_t count : {1, 2, 5, 12}) {
+        if (row + count > kRows) continue;
+        const auto part = std::span(x).subspan(row * kInputs, count * kInputs);
+        const std::vector<float> alone = run(backend(), *matrix, part, count);
+        ASSERT_EQ(std::memcmp(alone.data(), together.data() + row * kOutputs, alone.size() * sizeof(float)),
+                  0)
+            << "rows " << row << " to " << row + count;
+      }
     }
   }
 }

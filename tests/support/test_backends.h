@@ -30,9 +30,10 @@ struct Bounds {
 
 struct TestType {
   ComputeType type{};
-  Storage weights{};  // int8: the rows that meet them are quantised too
-  Storage memory{};   // activations
+  Storage weights{};
+  Storage memory{};  // activations
   Bounds bounds;
+  bool quantises_rows = false;  // int8: the rows that meet the weights are quantised too
 
   // What writing to the activations' memory and reading back makes of a number.
   float stored(float value) const;
@@ -53,6 +54,7 @@ struct TestBackend {
 };
 
 const std::vector<TestBackend>& test_backends();
+std::vector<TestBackend> gpu_test_backends();  // gpu_test_backends.cpp: NVIDIA and AMD, each way to compute
 
 // Those for golden tests.
 std::vector<const TestBackend*> whole_backends();

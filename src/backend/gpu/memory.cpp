@@ -35,15 +35,23 @@ std::unique_ptr<CrossCache> GpuBackend::do_make_cross_cache(const CacheShape& sh
   return std::make_unique<GpuCrossCache>(context_, shape, element_bytes(element_));
 }
 
+// A block of rows that fits into the staging memory; a row that does not fit alone goes in pieces.
+template <class Use>
+void GpuBackend::for_staged_blocks(const Rows& rows, const Use& use) {
+  constexpr size_t kMost = Queue::staging_bytes() / sizeof(float);
+  const size_t width = std::min(rows.width, kMost), at_once = kMost / width;
+  for (size_t column = 0; column < rows.width; column += width)
+    for (size_t first = 0; first < rows.count; first += at_once)
+      use(rows.rows(first, std::min(at_once, rows.count - first))
+              .columns(column, std::min(width, rows.width - column)),
+          first * rows.width + column);
+}
+
 void GpuBackend::do_write(const Rows& to, std::span<const float> from) {
   if (from.empty()) return;
   const Entered scope(*context_);
-  const size_t rows_at_once = Queue::staging_bytes() / (to.width * sizeof(float));
-  if (rows_at_once == 0)
-    throw Error(ErrorCode::unsupported, "rows of {} values are too wide for the GPU", to.width);
-  for (size_t first = 0; first < to.count; first += rows_at_once) {
-    const Rows part = to.rows(first, std::min(rows_at_once, to.count - first));
-    queue_.upload(staging_.address(), std::as_bytes(from.subspan(first * to.width, part.count * to.width)));
+  for_staged_blocks(to, [&](const Rows& part, size_t begin) {
+    queue_.upload(staging_.address(), std::as_bytes(from.subspan(begin, part.count * part.width)));
     const ConvertArgs args{any_rows(part),
                            static_cast<Stride>(part.stride),
                            staging_.pointer<float>(),
@@ -51,17 +59,13 @@ void GpuBackend::do_write(const Rows& to, std::span<const float> from) {
                            static_cast<int>(part.width),
                            is_full(part)};
     queue_.launch(kernels_.write, shape_of(args), args);
-  }
+  });
 }
 
 void GpuBackend::do_read(const Rows& from, std::span<float> to) {
   if (to.empty()) return;
   const Entered scope(*context_);
-  const size_t rows_at_once = Queue::staging_bytes() / (from.width * sizeof(float));
-  if (rows_at_once == 0)
-    throw Error(ErrorCode::unsupported, "rows of {} values are too wide for the GPU", from.width);
-  for (size_t first = 0; first < from.count; first += rows_at_once) {
-    const Rows part = from.rows(first, std::min(rows_at_once, from.count - first));
+  for_staged_blocks(from, [&](const Rows& part, size_t begin) {
     const ConvertArgs args{any_rows(part),
                            static_cast<Stride>(part.stride),
                            staging_.pointer<float>(),
@@ -69,9 +73,8 @@ void GpuBackend::do_read(const Rows& from, std::span<float> to) {
                            static_cast<int>(part.width),
                            is_full(part)};
     queue_.launch(kernels_.read, shape_of(args), args);
-    queue_.download(std::as_writable_bytes(to.subspan(first * from.width, part.count * from.width)),
-                    staging_.address());
-  }
+    queue_.download(std::as_writable_bytes(to.subspan(begin, part.count * part.width)), staging_.address());
+  });
 }
 
 void GpuBackend::do_fill_zero(const Rows& rows) {

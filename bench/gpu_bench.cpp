@@ -1,0 +1,193 @@
+// What a GPU reaches with models of the official shapes and random weights, against the machine's own
+// ceilings, in one run: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH]] ...] MATRIX_TFLOPS is the
+// matrix rate to compare with, measured just before by other means (tools/gpu_check does so).
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "backend/gpu/context.h"
+#include "backend/gpu/gpu_backend.h"
+#include "backend/gpu/queue.h"
+#include "base/error.h"
+#include "model/random_checkpoint.h"
+#include "whisper/network.h"
+
+namespace {
+
+using namespace sotto;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kTokens = 128;
+constexpr double kWindowSeconds = 30;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Bytes read and written a second by a plain copy on the device.
+double copy_bandwidth(const std::shared_ptr<gpu::Context>& context) {
+  constexpr size_t kBytes = size_t{2} << 30;
+  const gpu::Entered scope(*context);
+  gpu::Queue queue(context);
+  const gpu::Buffer from(context, kBytes), to(context, kBytes);
+  queue.fill_zero(from.address(), kBytes, 1, kBytes);
+  std::vector<double> times;
+  for (int run = 0; run < 7; ++run) {
+    queue.synchronize();
+    const auto begin = Clock::now();
+    for (int i = 0; i < 4; ++i) queue.copy(to.address(), from.address(), kBytes);
+    queue.synchronize();
+    times.push_back(seconds_since(begin) / 4);
+  }
+  return 2.0 * kBytes / median(times);
+}
+
+double encoder_operations(const ModelConfig& c) {
+  const double t = c.audio_positions, d = c.width;
+  const double convolutions = 2 * (2 * t) * 3 * c.mel_bins * d + 2 * t * 3 * d * d;
+  const double layer = 2 * t * (4 * d * d + 2 * d * c.encoder_ffn) + 4 * t * t * d;
+  const double cross_keys_and_values = 2 * t * 2 * d * d;
+  return convolutions + c.encoder_layers * layer + c.decoder_layers * cross_keys_and_values;
+}
+
+class Run {
+ public:
+  Run(Backend& backend, const Network& network, int batch)
+      : backend_(backend),
+        network_(network),
+        batch_(batch),
+        session_(network, batch, batch),
+        probe_(backend.allocate(64)) {
+    std::minstd_rand random(2);
+    mel_.resize(static_cast<size_t>(network.mel_frames() * network.config().mel_bins));
+    for (float& value : mel_) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
+    for (int token = 0; token < 90; ++token) suppressed_.push_back(token * 500);
+    for (int i = 0; i < batch; ++i) items_.push_back({i, mel_});
+  }
+
+  void wait() {
+    float value = 0;
+    backend_.read({probe_.get(), 0, 1, 1, 1}, {&value, 1});
+  }
+  double encode() {
+    const auto begin = Clock::now();
+    session_.encode(items_);
+    wait();
+    return seconds_since(begin);
+  }
+  // A prompt of four tokens, then one token of every window at a time.
+  double decode() {
+    const auto begin = Clock::now();
+    std::vector<DecodeRow> rows;
+    std::vector<SamplePoint> points;
+    SampleRequest request;
+    request.suppressed = suppressed_;
+    request.timestamp_begin = 50364;
+    for (int i = 0; i < batch_; ++i) {
+      for (int position = 0; position < 4; ++position) rows.push_back({50258 + position, position, i, i});
+      points.push_back({rows.size() - 1, request});
+    }
+    auto results = session_.decode(rows, points);
+    for (int step = 1; step < kTokens; ++step) {
+      rows.clear();
+      points.clear();
+      for (int i = 0; i < batch_; ++i) {
+        rows.push_back({results[static_cast<size_t>(i)].candidates.front().token, 3 + step, i, i});
+        points.push_back({static_cast<size_t>(i), request});
+      }
+      results = session_.decode(rows, points);
+    }
+    return seconds_since(begin);
+  }
+  // Bytes that a step in the middle of the text reads: the weights once, every window's own caches.
+  double step_bytes() const {
+    const auto own = static_cast<double>(session_.step_bytes(4 + kTokens / 2) - network_.decoder_bytes());
+    return static_cast<double>(network_.decoder_bytes()) + own * batch_;
+  }
+
+ private:
+  Backend& backend_;
+  const Network& network_;
+  int batch_;
+  Session session_;
+  std::unique_ptr<Memory> probe_;
+  std::vector<float> mel_;
+  std::vector<EncodeItem> items_;
+  std::vector<int32_t> suppressed_;
+};
+
+void measure(const std::string& library, const std::string& what, double matrix_rate, double copy_rate) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= what.size();) {
+    const size_t end = std::min(what.find(':', at), what.size());
+    parts.push_back(what.substr(at, end - at));
+    at = end + 1;
+  }
+  const auto shapes = named_shapes();
+  const auto shape =
+      std::find_if(shapes.begin(), shapes.end(), [&](const auto& s) { return s.name == parts.at(0); });
+  if (shape == shapes.end()) throw Error(ErrorCode::usage, "there is no model shape '{}'", parts[0]);
+  const int batch = std::stoi(parts.at(1));
+  const auto type = compute_type_from_name(parts.size() > 2 ? parts[2] : "float16").value();
+  const auto backend =
+      make_gpu_backend({gpu::Vendor::nvidia, library, 0, type, parts.size() > 3 ? parts[3] : std::string()});
+  const auto begin = Clock::now();
+  const Network network(*backend, random_checkpoint(shape->config));
+  Run run(*backend, network, batch);
+  run.wait();
+  const double loading = seconds_since(begin);
+  run.encode();
+  run.decode();
+  std::vector<double> encoding, decoding;
+  for (int i = 0; i < 3; ++i) {
+    encoding.push_back(run.encode());
+    decoding.push_back(run.decode());
+  }
+  const double encode = median(encoding), decode = median(decoding);
+  const double rate = encoder_operations(shape->config) * batch / encode,
+               bytes = run.step_bytes() * kTokens / decode;
+  fmt::print(
+      "{:9} {:5} {:13} {:6} {:8.2f} s {:9.1f} ms {:6.0f} TFLOP/s {:4.0f}% {:8.3f} ms {:6.2f} TB/s {:4.0f}% "
+      "{:8.0f}x\n",
+      parts[0], batch, compute_type_name(type), parts.size() > 3 ? parts[3] : "best", loading, encode * 1e3,
+      rate / 1e12, 100 * rate / matrix_rate, decode / kTokens * 1e3, bytes / 1e12, 100 * bytes / copy_rate,
+      batch * kWindowSeconds / (encode + decode));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 3) {
+    std::fprintf(stderr, "usage: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH]] ...]\n");
+    return 2;
+  }
+  try {
+    const std::string library = arguments[1];
+    const double matrix_rate = std::atof(arguments[2]) * 1e12;
+    const auto context = gpu::Context::open(gpu::Vendor::nvidia, library, 0);
+    const double copy_rate = copy_bandwidth(context);
+    fmt::print("{} ({}): matrix {:.0f} TFLOP/s, copy {:.2f} TB/s (read + written)\n", context->facts().name,
+               context->facts().architecture, matrix_rate / 1e12, copy_rate / 1e12);
+    fmt::print("{:9} {:>5} {:13} {:6} {:>10} {:>12} {:>14} {:>5} {:>11} {:>11} {:>5} {:>9}\n", "model",
+               "batch", "type", "path", "load", "encode", "", "", "token", "", "", "real time");
+    for (int i = 3; i < count; ++i) measure(library, arguments[i], matrix_rate, copy_rate);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_bench: %s\n", error.what());
+    return 1;
+  }
+}

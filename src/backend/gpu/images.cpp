@@ -32,19 +32,17 @@ int rank(const Image& image, std::string_view architecture) {
   return made_for / 10 == chip / 10 ? kGenerationsCode + made_for : 0;
 }
 
-// "12.0" of CUDA's 12000, "5.0" of HIP's 50000000.
+// "CUDA 12.0" of 12000, "HIP 5.0" of 50000000.
 std::string version_text(Vendor vendor, int version) {
-  return vendor == Vendor::nvidia ? fmt::format("{}.{}", version / 1000, version % 1000 / 10)
-                                  : fmt::format("{}.{}", version / 10000000, version / 100000 % 100);
+  return vendor == Vendor::nvidia ? fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10)
+                                  : fmt::format("HIP {}.{}", version / 10000000, version / 100000 % 100);
 }
 
 // The driver series that first had this version of CUDA.
 std::string needed_driver(Vendor vendor, int version) {
-  const std::string text = version_text(vendor, version);
-  if (vendor == Vendor::amd) return fmt::format("HIP {} or later", text);
-  if (version <= 12000) return fmt::format("CUDA {} or later (driver 525)", text);
-  if (version >= 13000) return fmt::format("CUDA {} or later (driver 580)", text);
-  return fmt::format("CUDA {} or later", text);
+  const std::string text = version_text(vendor, version) + " or later";
+  if (vendor == Vendor::amd || (version > 12000 && version < 13000)) return text;
+  return fmt::format("{} (driver {})", text, version <= 12000 ? 525 : 580);
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "base/function_ref.h"
+
+namespace sotto::gpu::emulated {
+
+struct Grid {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+// Runs `body` once for every thread of every block. Barriers and shuffles switch from fiber to fiber, always
+// in the same order; a barrier or a shuffle that not all its threads reach ends the program with a message,
+// as it would hang or give garbage on a GPU.
+void run_grid(const Grid& grid, int threads, FunctionRef<void()> body);
+
+}  // namespace sotto::gpu::emulated

@@ -26,6 +26,7 @@ struct Bounds {
   double cached = 3e-6;       // attention over a cache,
   double network = 1e-3;      // states and logits of the whole network, over the largest
   double probability = 1e-3;  // that comes out of the whole network
+  double score = 1e-4;        // the average log-probability of a text
 };
 
 struct TestType {
@@ -48,6 +49,7 @@ struct TestBackend {
   std::string device;        // as the option --device takes it
   std::vector<int> threads;  // numbers of threads whose results must be equal
   std::vector<TestType> types;
+  size_t widest_head = 256;
   bool whole = false;  // golden tests run on it, too: it is what users get
   std::function<std::unique_ptr<Backend>(ComputeType type, int threads)> open;
   std::function<std::string()> complaints = [] { return std::string(); };  // of a checking layer, since asked

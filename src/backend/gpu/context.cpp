@@ -81,6 +81,7 @@ Kernel Context::kernel(Path path, const std::string& name) {
   if (const auto known = kernels_.find(name); known != kernels_.end()) return known->second;
   Kernel kernel;
   check(driver_->find_function(&kernel.function, module(path), name.c_str()), name.c_str());
+  kernel.waits_itself = image(path)->waits_itself();
   kernels_[name] = kernel;
   return kernel;
 }

@@ -16,6 +16,7 @@ namespace sotto::gpu {
 // A kernel that can be launched for as long as its context lives.
 struct Kernel {
   Function function = nullptr;
+  bool waits_itself = false;  // may begin before what was launched before it has ended
 };
 
 // A device in use: driver, kernels, and an account of its memory. All backends on a device share one; the

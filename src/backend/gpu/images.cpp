@@ -47,6 +47,11 @@ std::string needed_driver(Vendor vendor, int version) {
 
 }  // namespace
 
+bool Image::waits_itself() const noexcept {
+  constexpr int kFirst = 90;
+  return vendor == Vendor::nvidia && capability_of(architecture) >= kFirst;
+}
+
 std::string_view path_name(Path path) noexcept {
   return kPathNames[static_cast<size_t>(path)];
 }

@@ -29,6 +29,8 @@ struct Image {
   const std::byte* end;
 
   std::span<const std::byte> bytes() const { return {begin, end}; }
+  // From sm_90 on the kernels know how to wait for the one before them.
+  bool waits_itself() const noexcept;
 };
 std::span<const Image> images() noexcept;
 

@@ -16,7 +16,9 @@ Queue::~Queue() {
 }
 
 void Queue::launch_raw(const Kernel& kernel, const Launch& shape, void** parameters) {
-  check(context_->driver().launch(kernel.function, shape, parameters, stream()), "launching a kernel");
+  Launch as_asked = shape;
+  as_asked.overlaps_previous = kernel.waits_itself;
+  check(context_->driver().launch(kernel.function, as_asked, parameters, stream()), "launching a kernel");
 }
 
 std::byte* Queue::reserve(size_t bytes) {

@@ -46,6 +46,8 @@ __device__ __forceinline__ void run(const EncoderAttentionArgs& args, unsigned s
   const auto *keys = queries + width, *values = keys + width;
   const int tiles = (args.positions + kKeys - 1) / kKeys;
 
+  wait_for_previous_kernel();
+  let_next_kernel_begin();
   // The queries pass through the shared memory that will hold the keys and values.
   copy_tile<kQueries>(shared, queries, args.qkv_stride, first_query, args.positions);
   commit_copies();

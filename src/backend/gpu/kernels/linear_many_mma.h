@@ -62,6 +62,8 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
     }
     commit_copies();
   };
+  wait_for_previous_kernel();
+  let_next_kernel_begin();
   for (int step = 0; step < kStages - 1; ++step) fetch(step);
 
   const int warp = thread_id() / 32, lane = thread_id() % 32;

@@ -178,6 +178,8 @@ __device__ __forceinline__ void run(const WgmmaLinearArgs& args, unsigned shared
   const Block<Columns> block(shared, args.linear);
   if (thread_id() == 0) block.init_barriers();
   barrier();
+  wait_for_previous_kernel();
+  let_next_kernel_begin();
   if (thread_id() < 128) {
     hopper::give_registers<40>();
     if (thread_id() == 0) bring_operands(args, block);

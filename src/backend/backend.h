@@ -203,6 +203,13 @@ class Backend {
   // all else, and would make up most of the working memory.
   virtual size_t feed_forward_rows() const { return 768; }
 
+  // What is left of a device with memory of its own, and what things take there.
+  struct Room {
+    size_t free = 0;                           // bytes
+    size_t weight_bytes = 0, value_bytes = 0;  // of one weight, of one value of an activation or a cache
+  };
+  virtual std::optional<Room> room() const { return std::nullopt; }  // nothing: the system's memory
+
   // --- weights; the views may be forgotten afterwards ---
   // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value).
   // A missing bias (nullptr) is zero. A convolution's weight [out, in, taps] is packed with its inputs in the

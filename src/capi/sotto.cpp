@@ -277,7 +277,7 @@ const char* sotto_model_name(const sotto_model* model) {
   return model == nullptr ? "" : model->model.name().c_str();
 }
 const char* sotto_model_device(const sotto_model* model) {
-  return model == nullptr ? "" : model->model.device_line().c_str();
+  return model == nullptr ? "" : model->model.placement().line.c_str();
 }
 int sotto_model_is_demonstration(const sotto_model* model) {
   return model != nullptr && model->model.demonstration() ? 1 : 0;

@@ -159,6 +159,10 @@ std::string cannot_serve(std::string_view asked, std::string_view origin, std::s
   return fmt::format("The device '{}'{} cannot be used. {}", asked, by, reason);
 }
 
+std::string gave_up(const Device& device, std::string_view reason) {
+  return fmt::format("{} ({}) cannot go on: {}. {}", title_of(device), device.id(), reason, falls_back());
+}
+
 std::string falls_back() {
   return "Going on with the CPU.";
 }

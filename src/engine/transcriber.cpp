@@ -39,11 +39,11 @@ VadOptions vad_options(const Options& options, bool batched) {
 // What the checkpoint of a run must agree on with the run that continues it.
 std::string fingerprint_of(const LoadedModel& model, const Options& options, const std::string& identity) {
   std::string text =
-      identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
+      identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.placement().compute_type));
   for (const OptionSpec& spec : option_specs()) {
-    constexpr std::array kWithoutEffect{"model",         "device",       "fallback",
-                                        "probe-timeout", "compute-type", "threads",
-                                        "batch-size",    "checkpoint",   "resume"};
+    constexpr std::array kWithoutEffect{"model",        "device",  "fallback",   "probe-timeout",
+                                        "compute-type", "threads", "batch-size", "keep-alive",
+                                        "checkpoint",   "resume"};
     if (std::find(kWithoutEffect.begin(), kWithoutEffect.end(), spec.name) == kWithoutEffect.end())
       text += fmt::format("\n{}={}", spec.name, get_option(options, spec.name));
   }
@@ -66,7 +66,7 @@ class Transcription {
         options_(options),
         callbacks_(callbacks),
         plan_(model, options),
-        mel_bins_(model.network().config().mel_bins),
+        mel_bins_(model.config().mel_bins),
         audio_(audio),
         total_(audio.duration().value_or(-1)),
         context_(plan_.opening_context()) {
@@ -78,9 +78,6 @@ class Transcription {
     transcript_.model_hash = model.hash();
     for (const OptionSpec& spec : option_specs())
       transcript_.options.emplace_back(spec.name, get_option(options, spec.name));
-    transcript_.device = model.device();
-    transcript_.device_record = model.device_record();
-    transcript_.compute_type = compute_type_name(model.compute_type());
     if (!plan_.language_is_open()) {
       language_.code = tokenizer_.multilingual() ? std::string(*language_code(options.language)) : "en";
       language_.probability = 1;
@@ -103,6 +100,10 @@ class Transcription {
       run_sequential();
     }
     transcript_.complete = !stopped_;
+    const Placement& placement = model_.placement();  // where the work ended, and why there
+    transcript_.device = placement.description;
+    transcript_.device_record = placement.record;
+    transcript_.compute_type = compute_type_name(placement.compute_type);
     transcript_.language = language_.code;
     transcript_.language_probability = language_.probability;
     for (AudioDamage& damage : audio_.damage())
@@ -302,7 +303,7 @@ class Transcription {
   void remember(const std::vector<TokenId>& tokens) {
     context_.insert(context_.end(), tokens.begin(), tokens.end());
     // Only the end of the context is ever used; a long file must not keep all of it.
-    const auto most = static_cast<size_t>(model_.network().config().text_positions);
+    const auto most = static_cast<size_t>(model_.config().text_positions);
     if (context_.size() > most)
       context_.erase(context_.begin(), context_.end() - static_cast<ptrdiff_t>(most));
   }
@@ -348,6 +349,7 @@ class Transcription {
   }
 
   LoadedModel& model_;
+  const Scheduler::User user_{model_.scheduler()};  // the model stays loaded from window to window
   const Tokenizer& tokenizer_;
   const Options& options_;
   const TranscribeCallbacks& callbacks_;

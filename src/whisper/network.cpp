@@ -83,6 +83,31 @@ bool is_step(std::span<const DecodeRow> rows, std::span<const SamplePoint> point
   return true;
 }
 
+// Refuses what a device has no room for before anything is moved there.
+void require_room(const Backend& backend, std::string_view what, size_t needed, size_t free) {
+  constexpr size_t kReserve = size_t{64} << 20;  // for the driver, and for what kernels need in passing
+  constexpr double kMebibyte = 1 << 20;
+  if (needed + kReserve <= free) return;
+  throw Error(ErrorCode::out_of_memory,
+              "{} needs {:.0f} MiB on {}, but {:.0f} MiB are free. Take a smaller --batch-size, "
+              "--compute-type int8, a smaller model, or --device cpu",
+              what, static_cast<double>(needed + kReserve) / kMebibyte, backend.description(),
+              static_cast<double>(free) / kMebibyte);
+}
+
+void require_room_for_weights(const Backend& backend, const Checkpoint& checkpoint) {
+  const auto room = backend.room();
+  if (!room) return;
+  size_t values = 0;
+  for (const auto& [name, view] : checkpoint.tensors) values += static_cast<size_t>(view.elements());
+  require_room(backend, "the model", values * room->weight_bytes, room->free);
+}
+
+size_t cache_values(const CacheShape& shape) {
+  return 2 * static_cast<size_t>(shape.layers) * static_cast<size_t>(shape.entries) *
+         static_cast<size_t>(shape.positions) * static_cast<size_t>(shape.width);
+}
+
 Rows whole(Memory& memory, int rows, int width) {
   return {&memory, 0, static_cast<size_t>(rows), static_cast<size_t>(width), static_cast<size_t>(width)};
 }
@@ -91,6 +116,7 @@ Rows whole(Memory& memory, int rows, int width) {
 
 Network::Network(Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend), config_(checkpoint.config) {
+  require_room_for_weights(backend, checkpoint);
   const Packer pack(backend, checkpoint);
   conv1_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv1"});
   conv2_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv2"});
@@ -142,16 +168,23 @@ Session::Session(const Network& network, int windows, int slots)
                            encoder_.attended, encoder_.hidden, encoder_.cross, decoder_.state,
                            decoder_.normed, decoder_.qkv, decoder_.query, decoder_.attended, decoder_.hidden})
     elements = std::max(elements, rows.offset + rows.count * rows.stride);
+  const CacheShape self{config.decoder_layers, slots, config.text_positions, config.decoder_heads,
+                        config.width};
+  const CacheShape cross{config.decoder_layers, windows, config.audio_positions, config.decoder_heads,
+                         config.width};
+  const size_t logits = logit_capacity_ * static_cast<size_t>(config.vocabulary);
+  if (const auto room = backend_.room())
+    require_room(
+        backend_, fmt::format("decoding {} windows with {} hypotheses at a time", windows, slots),
+        (elements + cache_values(self) + cache_values(cross)) * room->value_bytes + logits * sizeof(float),
+        room->free);
   memory_ = backend_.allocate(elements);
-  logits_memory_ =
-      backend_.allocate(logit_capacity_ * static_cast<size_t>(config.vocabulary), Precision::full);
+  logits_memory_ = backend_.allocate(logits, Precision::full);
   plan_encoder();
   plan_decoder();
 
-  self_cache_ = backend_.make_self_cache(
-      {config.decoder_layers, slots, config.text_positions, config.decoder_heads, config.width});
-  cross_cache_ = backend_.make_cross_cache(
-      {config.decoder_layers, windows, config.audio_positions, config.decoder_heads, config.width});
+  self_cache_ = backend_.make_self_cache(self);
+  cross_cache_ = backend_.make_cross_cache(cross);
 }
 
 Rows Session::part(size_t& offset, size_t rows, size_t width) const {

@@ -112,6 +112,11 @@ int GpuBackend::windows_to_encode_together() const {
   return static_cast<int>(std::clamp(context_->free_memory() / kMemoryEach, size_t{1}, kMost));
 }
 
+std::optional<Backend::Room> GpuBackend::room() const {
+  const Entered scope(*context_);
+  return Room{context_->free_memory(), int8_ ? 1 : element_bytes(element_), element_bytes(element_)};
+}
+
 }  // namespace gpu
 
 std::unique_ptr<Backend> make_gpu_backend(const GpuOptions& options) {

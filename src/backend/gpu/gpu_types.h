@@ -129,6 +129,7 @@ class GpuBackend final : public Backend {
   ComputeType compute_type() const override { return compute_type_; }
   int windows_to_encode_together() const override;
   size_t feed_forward_rows() const override { return size_t{1} << 40; }  // all of them
+  std::optional<Room> room() const override;
 
  private:
   // pack.cpp

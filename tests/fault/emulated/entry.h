@@ -23,9 +23,10 @@ Result call(Do work) {
 inline test::fake::DeviceScript device_script(const char* name, const char* architecture) {
   const auto& devices = test::fake::script().devices;
   if (!devices.empty()) return devices[0];
+  const char* chosen = std::getenv("SOTTO_EMULATED_ARCHITECTURE");
   test::fake::DeviceScript made;
   made.name = name;
-  made.architecture = architecture;
+  made.architecture = chosen != nullptr ? chosen : architecture;
   made.uuid = "00112233-4455-6677-8899-aabbccddeeff";
   return made;
 }

@@ -1,6 +1,7 @@
 // What a GPU reaches with models of the official shapes and random weights, against the machine's own
-// ceilings, in one run: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH]] ...] MATRIX_TFLOPS is the
-// matrix rate to compare with, measured just before by other means (tools/gpu_check does so).
+// ceilings, in one run: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH[:stages]]] ...]
+// MATRIX_TFLOPS is the matrix rate to compare with, measured just before by other means (tools/gpu_check does
+// so).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -129,6 +130,102 @@ class Run {
   std::vector<int32_t> suppressed_;
 };
 
+// One operation of a decoding step again and again, as a recording: what it takes on the device alone.
+class Stages {
+ public:
+  Stages(Backend& backend, const ModelConfig& config, int batch, double copy_rate)
+      : backend_(backend), config_(config), rows_count_(static_cast<size_t>(batch)), copy_rate_(copy_rate) {
+    const Checkpoint checkpoint = random_checkpoint(config);
+    const auto width = static_cast<size_t>(config.width);
+    const auto tensor = [&](const std::string& name) { return &checkpoint.tensors.at(name); };
+    const auto matrix = [&](const std::string& name) {
+      const Backend::MatrixPart part{tensor(name + ".weight"), nullptr};
+      return backend.pack_matrix({&part, 1}, MatrixUse::few_rows);
+    };
+    // Several copies, so that what is read does not come from the cache.
+    for (size_t i = 0; i < kCopies; ++i) {
+      square_.push_back(matrix("decoder.layers.0.self_attn.out_proj"));
+      expand_.push_back(matrix("decoder.layers.0.fc1"));
+      contract_.push_back(matrix("decoder.layers.0.fc2"));
+    }
+    table_ = matrix("decoder.embed_tokens");
+    norm_ = backend.pack_norm(*tensor("decoder.layer_norm.weight"), *tensor("decoder.layer_norm.bias"));
+    state_ = backend.allocate(rows_count_ * width);
+    wide_ = backend.allocate(rows_count_ * 4 * width);
+    logits_ = backend.allocate(rows_count_ * static_cast<size_t>(config.vocabulary), Precision::full);
+    self_ = backend.make_self_cache({2, batch, config.text_positions, config.decoder_heads, config.width});
+    cross_ = backend.make_cross_cache({2, batch, config.audio_positions, config.decoder_heads, config.width});
+    for (int i = 0; i < batch; ++i) rows_.push_back({100 + i, 64, i, i});
+    backend.fill_zero(rows(*state_, width));
+    backend.fill_zero(rows(*wide_, 4 * width));
+  }
+
+  void print() {
+    const auto width = static_cast<size_t>(config_.width),
+               vocabulary = static_cast<size_t>(config_.vocabulary);
+    const Rows state = rows(*state_, width), wide = rows(*wide_, 4 * width), qkv = wide.columns(0, 3 * width),
+               narrow = wide.columns(0, width), logits = rows(*logits_, vocabulary);
+    const double n = static_cast<double>(rows_count_), row = n * static_cast<double>(width) * 2;
+    stage("layer norm", 2 * row, [&](size_t) { backend_.layer_norm(*norm_, state, narrow); });
+    stage("linear d x d", static_cast<double>(square_[0]->bytes()),
+          [&](size_t i) { backend_.linear(*square_[i % kCopies], state, narrow); });
+    stage("linear d x 4d", static_cast<double>(expand_[0]->bytes()),
+          [&](size_t i) { backend_.linear(*expand_[i % kCopies], state, wide, {.gelu = true}); });
+    stage("linear 4d x d", static_cast<double>(contract_[0]->bytes()),
+          [&](size_t i) { backend_.linear(*contract_[i % kCopies], wide, state, {.residual = &state}); });
+    stage("vocabulary", static_cast<double>(table_->bytes()),
+          [&](size_t) { backend_.linear(*table_, state, logits); });
+    stage("attend self", n * 65 * static_cast<double>(self_->position_bytes()) / 2,
+          [&](size_t i) { backend_.attend_self(*self_, static_cast<int>(i % 2), qkv, rows_, state); });
+    stage("attend cross", n * static_cast<double>(cross_->window_bytes()) / 2,
+          [&](size_t i) { backend_.attend_cross(*cross_, static_cast<int>(i % 2), state, rows_, narrow); });
+  }
+
+ private:
+  static constexpr size_t kCopies = 12, kTimes = 48;
+
+  Rows rows(Memory& memory, size_t width) const { return {&memory, 0, rows_count_, width, width}; }
+
+  template <class Operation>
+  void stage(const char* name, double bytes, Operation operation) {
+    const auto all = [&] {
+      for (size_t i = 0; i < kTimes; ++i) operation(i);
+    };
+    all();  // takes what memory it needs
+    const auto recording = backend_.record(rows_, all);
+    float value = 0;
+    const auto wait = [&] { backend_.read({state_.get(), 0, 1, 1, 1}, {&value, 1}); };
+    wait();
+    std::vector<double> times;
+    for (int run = 0; run < 5; ++run) {
+      const auto begin = Clock::now();
+      if (recording) {
+        backend_.replay(*recording, rows_);
+      } else {
+        all();
+      }
+      wait();
+      times.push_back(seconds_since(begin) / kTimes);
+    }
+    const double time = median(times);
+    fmt::print("  {:14} {:5} rows {:9.2f} us {:6.2f} TB/s {:4.0f}%\n", name, rows_count_, time * 1e6,
+               bytes / time / 1e12, 100 * bytes / time / copy_rate_);
+    std::fflush(stdout);
+  }
+
+  Backend& backend_;
+  const ModelConfig& config_;
+  size_t rows_count_;
+  double copy_rate_;
+  std::vector<std::unique_ptr<Matrix>> square_, expand_, contract_;
+  std::unique_ptr<Matrix> table_;
+  std::unique_ptr<Norm> norm_;
+  std::unique_ptr<Memory> state_, wide_, logits_;
+  std::unique_ptr<SelfCache> self_;
+  std::unique_ptr<CrossCache> cross_;
+  std::vector<DecodeRow> rows_;
+};
+
 void measure(const std::string& library, const std::string& what, double matrix_rate, double copy_rate) {
   std::vector<std::string> parts;
   for (size_t at = 0; at <= what.size();) {
@@ -144,6 +241,10 @@ void measure(const std::string& library, const std::string& what, double matrix_
   const auto type = compute_type_from_name(parts.size() > 2 ? parts[2] : "float16").value();
   const auto backend =
       make_gpu_backend({gpu::Vendor::nvidia, library, 0, type, parts.size() > 3 ? parts[3] : std::string()});
+  if (parts.size() > 4 && parts[4] == "stages") {
+    Stages(*backend, shape->config, batch, copy_rate).print();
+    return;
+  }
   const auto begin = Clock::now();
   const Network network(*backend, random_checkpoint(shape->config));
   Run run(*backend, network, batch);
@@ -172,7 +273,7 @@ void measure(const std::string& library, const std::string& what, double matrix_
 
 int main(int count, char** arguments) {
   if (count < 3) {
-    std::fprintf(stderr, "usage: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH]] ...]\n");
+    std::fprintf(stderr, "usage: gpu_bench LIBRARY MATRIX_TFLOPS [SHAPE:BATCH[:TYPE[:PATH[:stages]]] ...]\n");
     return 2;
   }
   try {

@@ -107,7 +107,7 @@ std::string GpuBackend::description() const {
 
 // What fills a large chip also takes the most memory: some 40 MiB for each window of the largest model.
 int GpuBackend::windows_to_encode_together() const {
-  constexpr size_t kMost = 16, kMemoryEach = size_t{256} << 20;
+  constexpr size_t kMost = 32, kMemoryEach = size_t{256} << 20;
   const Entered scope(*context_);
   return static_cast<int>(std::clamp(context_->free_memory() / kMemoryEach, size_t{1}, kMost));
 }

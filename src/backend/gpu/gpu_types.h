@@ -116,9 +116,12 @@ class Scratch {
 
 class GpuRecording final : public Recording {
  public:
+  GpuRecording(const std::shared_ptr<Context>& context, size_t row_bytes) : host_rows(context, row_bytes) {}
+
+  PinnedBuffer host_rows;                       // that its first step fetches
+  std::vector<std::shared_ptr<Buffer>> in_use;  // the memory of the backend that its launches use
   std::unique_ptr<GraphOwner> graph;
-  std::shared_ptr<Buffer> rows;                 // that its launches read
-  std::vector<std::shared_ptr<Buffer>> in_use;  // the other memory of the backend that they use
+  mutable uint64_t waits_before = 0;  // the queue's, when it was launched last
 };
 
 class GpuBackend final : public Backend {
@@ -174,7 +177,6 @@ class GpuBackend final : public Backend {
   void do_replay(const Recording& recording, std::span<const DecodeRow> rows) override;
   // The rows of the call, on the device; uploaded when they are others than the last ones.
   const DeviceRow* on_device(std::span<const DecodeRow> rows);
-  void upload_rows(std::span<const DecodeRow> rows, const Buffer& to);
 
   std::shared_ptr<Context> context_;
   const ComputeType compute_type_;
@@ -187,7 +189,9 @@ class GpuBackend final : public Backend {
 
   Scratch rows_, cross_partial_, cross_done_, cross_weights_, dequantized_, dense_rows_, sample_,
       sample_done_;
-  std::vector<DecodeRow> uploaded_;  // what rows_ holds
+  std::vector<DecodeRow> uploaded_;        // what rows_ holds
+  std::vector<std::byte> questions_;       // what the beginning of sample_ holds
+  std::unique_ptr<PinnedBuffer> answers_;  // where the sampler writes to
 
   struct Kernels {
     Kernels(Context& context, Element element);

@@ -81,6 +81,7 @@ void Queue::fill_zero(Address to, size_t width, size_t height, size_t pitch) {
 void Queue::synchronize() {
   check(context_->driver().synchronize(stream()), "waiting for the device");
   for (Half& half : halves_) half.busy = false, half.used = 0;
+  ++waits_;
 }
 
 std::unique_ptr<GraphOwner> Queue::capture(const std::function<void()>& operations) {

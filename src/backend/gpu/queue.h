@@ -47,6 +47,9 @@ class Queue {
   void copy(Address to, Address from, size_t bytes);
   void fill_zero(Address to, size_t width, size_t height, size_t pitch);
   void synchronize();
+  uint64_t waits() const noexcept {
+    return waits_;
+  }  // how often the host has waited for all that was asked for
 
   // Keeps what `operations` ask for instead of doing it. nullptr: the driver cannot keep them; nothing was
   // done.
@@ -69,6 +72,7 @@ class Queue {
   std::array<Half, 2> halves_;
   size_t current_ = 0;
   bool capturing_ = false;
+  uint64_t waits_ = 0;
 };
 
 }  // namespace sotto::gpu

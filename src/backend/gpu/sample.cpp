@@ -70,18 +70,29 @@ std::vector<SampleResult> GpuBackend::do_sample(const Rows& logits, std::span<co
   Layout16 layout;
   const size_t rows_at = layout.add(rows * sizeof(SampleRow));
   const size_t tokens_at = layout.add(questions.tokens.size() * sizeof(int)), questions_end = layout.end();
-  const size_t answers_at = layout.add(rows * sizeof(SampleAnswer));
-  const size_t candidates_at = layout.add(rows * most * sizeof(DeviceCandidate)), answers_end = layout.end();
   const size_t parts_at = layout.add(parts * sizeof(SamplePart));
   const size_t part_candidates_at = layout.add(parts * most * sizeof(DeviceCandidate));
+  const size_t before = sample_.piece() ? sample_.piece()->bytes() : 0;
   const Buffer& memory = sample_.reserve(queue_, layout.end());
+  if (memory.bytes() != before) questions_.clear();
   const Buffer& done = sample_done_.reserve(queue_, rows * sizeof(unsigned), true);
 
   std::vector<std::byte> up(questions_end);
   std::memcpy(up.data() + rows_at, questions.rows.data(), rows * sizeof(SampleRow));
   if (!questions.tokens.empty())
     std::memcpy(up.data() + tokens_at, questions.tokens.data(), questions.tokens.size() * sizeof(int));
-  queue_.upload(memory.address(), up);
+  if (up != questions_) {  // the rules for the next token are mostly those of the last
+    questions_.clear();
+    queue_.upload(memory.address(), up);
+    questions_ = up;
+  }
+  // The answers are few: the kernel writes them straight into the host's memory.
+  Layout16 answers;
+  const size_t answers_at = answers.add(rows * sizeof(SampleAnswer));
+  const size_t candidates_at = answers.add(rows * most * sizeof(DeviceCandidate));
+  if (!answers_ || answers_->bytes() < answers.end())
+    answers_ = std::make_unique<PinnedBuffer>(context_, answers.end());
+  std::byte* const down = answers_->data();
   const SampleArgs args{static_cast<const float*>(any_rows(logits)),
                         static_cast<Stride>(logits.stride),
                         memory.pointer<const SampleRow>(rows_at),
@@ -89,27 +100,25 @@ std::vector<SampleResult> GpuBackend::do_sample(const Rows& logits, std::span<co
                         memory.pointer<SamplePart>(parts_at),
                         memory.pointer<DeviceCandidate>(part_candidates_at),
                         done.pointer<unsigned>(),
-                        memory.pointer<SampleAnswer>(answers_at),
-                        memory.pointer<DeviceCandidate>(candidates_at),
+                        reinterpret_cast<SampleAnswer*>(down + answers_at),
+                        reinterpret_cast<DeviceCandidate*>(down + candidates_at),
                         static_cast<int>(rows),
                         static_cast<int>(logits.width),
                         slices,
                         questions.most_candidates};
   queue_.launch(kernels_.sample, shape_of(args), args);
-  std::vector<std::byte> down(answers_end - answers_at);
-  queue_.download(down, memory.address(answers_at));
+  queue_.synchronize();
 
   std::vector<SampleResult> results(rows);
   for (size_t i = 0; i < rows; ++i) {
     SampleAnswer answer;
-    std::memcpy(&answer, down.data() + i * sizeof answer, sizeof answer);
+    std::memcpy(&answer, down + answers_at + i * sizeof answer, sizeof answer);
     if (answer.not_numbers != 0)
       throw Error(ErrorCode::device, "the device computed a value that is not a number");
     results[i].probe_probability = answer.probe_probability;
     for (size_t c = 0; c < std::min(static_cast<size_t>(std::max(answer.count, 0)), most); ++c) {
       DeviceCandidate candidate;
-      std::memcpy(&candidate, down.data() + (candidates_at - answers_at) + (i * most + c) * sizeof candidate,
-                  sizeof candidate);
+      std::memcpy(&candidate, down + candidates_at + (i * most + c) * sizeof candidate, sizeof candidate);
       results[i].candidates.push_back({candidate.token, candidate.score});
     }
   }

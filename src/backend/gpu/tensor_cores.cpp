@@ -91,7 +91,9 @@ bool TensorCores::linear_many_on_hopper(Queue& queue, const LinearArgs& args) co
   const unsigned row_tiles = blocks_for(args.rows, wgmma_linear::kRows);
   const unsigned wide_tiles = row_tiles * blocks_for(args.outputs, 256);
   const auto chip = static_cast<unsigned>(multiprocessors_);
-  const bool wide = wide_tiles >= 4 * chip;
+  const unsigned narrow_tiles = row_tiles * blocks_for(args.outputs, 128);
+  // A wide tile takes a little less than two narrow ones; what counts is how often the whole chip goes round.
+  const bool wide = 19 * blocks_for(wide_tiles, chip) <= 10 * blocks_for(narrow_tiles, chip);
   const int columns = wide ? 256 : 128;
   WgmmaLinearArgs all;
   all.x = tensor_map(queue, element_, args.x, args.rows, args.inputs, args.x_stride, wgmma_linear::kRows);
@@ -103,7 +105,7 @@ bool TensorCores::linear_many_on_hopper(Queue& queue, const LinearArgs& args) co
     all.residual = tensor_map(queue, element_, args.residual, args.rows, args.outputs, args.residual_stride,
                               wgmma_linear::kRows);
   all.linear = args;
-  const unsigned tiles = wide ? wide_tiles : row_tiles * blocks_for(args.outputs, 128);
+  const unsigned tiles = wide ? wide_tiles : narrow_tiles;
   queue.launch(wide ? hopper_wide_ : hopper_narrow_,
                Launch{std::min(tiles, chip), 1, 1, wgmma_linear::kThreads,
                       static_cast<unsigned>(wgmma_linear::shared_bytes(columns))},

@@ -190,14 +190,14 @@ void run_grid(const Grid& grid, int threads, FunctionRef<void()> body) {
   static thread_local Block block;
   running = &block;
   place.blocks_x = static_cast<int>(grid.x);
-  for (unsigned z = 0; z < grid.z; ++z)
-    for (unsigned y = 0; y < grid.y; ++y)
-      for (unsigned x = 0; x < grid.x; ++x) {
-        place.block_x = static_cast<int>(x);
-        place.block_y = static_cast<int>(y);
-        place.block_z = static_cast<int>(z);
-        block.run(threads, body);
-      }
+  const unsigned long long blocks = 1ULL * grid.x * grid.y * grid.z;
+  for (unsigned long long i = 0; i < blocks; ++i) {
+    const unsigned long long index = last_block_first ? blocks - 1 - i : i;
+    place.block_x = static_cast<int>(index % grid.x);
+    place.block_y = static_cast<int>(index / grid.x % grid.y);
+    place.block_z = static_cast<int>(index / grid.x / grid.y);
+    block.run(threads, body);
+  }
 }
 
 }  // namespace sotto::gpu::emulated

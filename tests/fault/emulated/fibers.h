@@ -13,4 +13,7 @@ struct Grid {
 // as it would hang or give garbage on a GPU.
 void run_grid(const Grid& grid, int threads, FunctionRef<void()> body);
 
+// Blocks begin in no particular order on a GPU: the tests let them begin from the last to the first.
+inline bool last_block_first = false;
+
 }  // namespace sotto::gpu::emulated

@@ -226,6 +226,77 @@ class Stages {
   std::vector<DecodeRow> rows_;
 };
 
+// The same for a layer of the encoder, as many windows together as the backend likes.
+void encoder_stages(Backend& backend, const ModelConfig& config, int batch, double matrix_rate,
+                    double copy_rate) {
+  const Checkpoint checkpoint = random_checkpoint(config);
+  const auto width = static_cast<size_t>(config.width),
+             positions = static_cast<size_t>(config.audio_positions);
+  const int windows = std::min(batch, backend.windows_to_encode_together());
+  const size_t count = positions * static_cast<size_t>(windows);
+  const auto matrix = [&](const std::string& name, int parts) {
+    const Backend::MatrixPart part{&checkpoint.tensors.at(name + ".weight"), nullptr};
+    const std::vector<Backend::MatrixPart> all(static_cast<size_t>(parts), part);
+    return backend.pack_matrix(all, MatrixUse::many_rows);
+  };
+  const auto qkv = matrix("encoder.layers.0.self_attn.q_proj", 3),
+             out = matrix("encoder.layers.0.self_attn.out_proj", 1),
+             expand = matrix("encoder.layers.0.fc1", 1), contract = matrix("encoder.layers.0.fc2", 1),
+             conv1 = matrix("encoder.conv1", 1), conv2 = matrix("encoder.conv2", 1);
+  const auto norm = backend.pack_norm(checkpoint.tensors.at("encoder.layer_norm.weight"),
+                                      checkpoint.tensors.at("encoder.layer_norm.bias"));
+  const auto state_memory = backend.allocate(count * width),
+             wide_memory = backend.allocate(count * 4 * width),
+             mel_memory = backend.allocate((2 * positions + 2) * static_cast<size_t>(config.mel_bins)),
+             conv_memory = backend.allocate((2 * positions + 2) * width);
+  const auto rows = [&](Memory& memory, size_t n, size_t w) { return Rows{&memory, 0, n, w, w}; };
+  const Rows state = rows(*state_memory, count, width), wide = rows(*wide_memory, count, 4 * width),
+             triple = rows(*wide_memory, count, 3 * width),
+             mel = rows(*mel_memory, 2 * positions + 2, static_cast<size_t>(config.mel_bins)),
+             conv = rows(*conv_memory, 2 * positions + 2, width);
+  std::vector<float> values(state.count * state.width);
+  std::minstd_rand random(3);
+  for (float& value : values) value = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
+  backend.write(state, values);
+  for (size_t part = 0; part < 4; ++part) backend.write(wide.columns(part * width, width), values);
+  values.resize(mel.count * mel.width);
+  const auto stage = [&](const char* name, double operations, double bytes, const auto& operation) {
+    float value = 0;
+    const auto wait = [&] { backend.read({state_memory.get(), 0, 1, 1, 1}, {&value, 1}); };
+    std::vector<double> times;
+    for (int run = 0; run < 6; ++run) {
+      wait();
+      const auto begin = Clock::now();
+      for (int i = 0; i < 8; ++i) operation();
+      wait();
+      times.push_back(seconds_since(begin) / 8);
+    }
+    const double time = median(times);
+    fmt::print("  {:14} {:3} windows {:9.1f} us {:6.0f} TFLOP/s {:3.0f}% {:6.2f} TB/s {:3.0f}%\n", name,
+               windows, time * 1e6, operations / time / 1e12, 100 * operations / time / matrix_rate,
+               bytes / time / 1e12, 100 * bytes / time / copy_rate);
+    std::fflush(stdout);
+  };
+  const double n = static_cast<double>(count), d = static_cast<double>(width),
+               t = static_cast<double>(positions);
+  stage("layer norm", 0, 4 * n * d,
+        [&] { backend.layer_norm(*norm, state, rows(*wide_memory, count, width)); });
+  stage("linear d x 3d", 6 * n * d * d, 8 * n * d, [&] { backend.linear(*qkv, state, triple); });
+  stage("attention", 4 * n * t * d, 8 * n * d,
+        [&] { backend.attend_encoder(triple, state, config.encoder_heads, windows); });
+  stage("linear d x d", 2 * n * d * d, 6 * n * d,
+        [&] { backend.linear(*out, rows(*wide_memory, count, width), state, {.residual = &state}); });
+  stage("linear d x 4d", 8 * n * d * d, 10 * n * d,
+        [&] { backend.linear(*expand, state, wide, {.gelu = true}); });
+  stage("linear 4d x d", 8 * n * d * d, 12 * n * d,
+        [&] { backend.linear(*contract, wide, state, {.residual = &state}); });
+  stage("conv 1 (one)", 12 * t * d * config.mel_bins, 0,
+        [&] { backend.convolve(*conv1, mel, conv.rows(1, 2 * positions), 1, nullptr); });
+  stage("conv 2 (one)", 6 * t * d * d, 0,
+        [&] { backend.convolve(*conv2, conv, state.rows(0, positions), 2, nullptr); });
+  stage("write (one)", 0, 4.0 * static_cast<double>(values.size()), [&] { backend.write(mel, values); });
+}
+
 void measure(const std::string& library, const std::string& what, double matrix_rate, double copy_rate) {
   std::vector<std::string> parts;
   for (size_t at = 0; at <= what.size();) {
@@ -243,6 +314,7 @@ void measure(const std::string& library, const std::string& what, double matrix_
       make_gpu_backend({gpu::Vendor::nvidia, library, 0, type, parts.size() > 3 ? parts[3] : std::string()});
   if (parts.size() > 4 && parts[4] == "stages") {
     Stages(*backend, shape->config, batch, copy_rate).print();
+    encoder_stages(*backend, shape->config, batch, matrix_rate, copy_rate);
     return;
   }
   const auto begin = Clock::now();

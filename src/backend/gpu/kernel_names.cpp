@@ -45,9 +45,11 @@ std::vector<std::string> kernel_names(Path path) {
       names.emplace_back(name);
   }
   if (path == Path::wgmma)
-    for (const char* const type : {"f16", "bf16"})
+    for (const char* const type : {"f16", "bf16"}) {
+      names.push_back(std::string("attend_encoder_wgmma_") + type);
       for (const char* const columns : {"128", "256"})
         names.push_back(std::string("linear_many_wgmma_") + columns + "_" + type);
+    }
   if (path != Path::simt) return names;
   for (const std::string_view base : kPlain)
     for (const Element element : {Element::f16, Element::bf16, Element::f32})

@@ -69,6 +69,7 @@ TensorCores::TensorCores(Context& context, Path path, Element element)
       context.kernel(Path::wgmma, "linear_many_wgmma_128_" + type, wgmma_linear::shared_bytes(128));
   hopper_wide_ =
       context.kernel(Path::wgmma, "linear_many_wgmma_256_" + type, wgmma_linear::shared_bytes(256));
+  hopper_attend_ = context.kernel(Path::wgmma, "attend_encoder_wgmma_" + type, attention_wgmma::kSharedBytes);
 }
 
 bool TensorCores::linear_many(Queue& queue, const LinearArgs& args) const {
@@ -144,6 +145,19 @@ bool TensorCores::attend_encoder(Queue& queue, const EncoderAttentionArgs& args)
   if (args.head_width != attention_mma::kWidth || !is_aligned(args.qkv, args.qkv_stride) ||
       !is_aligned(args.out, args.out_stride))
     return false;
+  if (hopper_attend_.function != nullptr) {
+    const int rows = args.positions * args.windows, columns = 3 * args.heads * args.head_width;
+    const WgmmaAttentionArgs all{
+        tensor_map(queue, element_, args.qkv, rows, columns, args.qkv_stride, attention_wgmma::kQueries),
+        tensor_map(queue, element_, args.qkv, rows, columns, args.qkv_stride, attention_wgmma::kKeys), args};
+    const unsigned items = blocks_for(args.positions, attention_wgmma::kQueries) *
+                           static_cast<unsigned>(args.heads) * static_cast<unsigned>(args.windows);
+    queue.launch(hopper_attend_,
+                 Launch{std::min(items, static_cast<unsigned>(multiprocessors_)), 1, 1,
+                        attention_wgmma::kThreads, attention_wgmma::kSharedBytes},
+                 all);
+    return true;
+  }
   queue.launch(
       attend_encoder_,
       Launch{blocks_for(args.positions, attention_mma::kQueries), static_cast<unsigned>(args.heads),

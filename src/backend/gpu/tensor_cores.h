@@ -32,7 +32,7 @@ class TensorCores {
 
   int multiprocessors_;
   Element element_;
-  Kernel linear_many_, attend_encoder_, hopper_narrow_, hopper_wide_;
+  Kernel linear_many_, attend_encoder_, hopper_narrow_, hopper_wide_, hopper_attend_;
   struct Few {
     FewShape shape;
     Kernel kernel, int8_kernel;

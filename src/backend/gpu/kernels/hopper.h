@@ -38,6 +38,19 @@ __device__ inline void fence_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// A place in a ring that is gone round again and again; the parity tells the rounds apart.
+template <int Stages>
+struct Ring {
+  int stage = 0;
+  unsigned parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == Stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
 // --- tensor copies: a box of a two-dimensional tensor whose corner is (x, y), in elements ---
 __device__ inline void prefetch_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");

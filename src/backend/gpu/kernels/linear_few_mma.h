@@ -60,37 +60,62 @@ __device__ __forceinline__ float add_up(float (&parts)[Warps]) {
   return parts[0];
 }
 
-// Adds up what the warps have left in shared memory and writes the results: a thread for each output and row.
+// What a thread writes at the end: outputs of the block's tile, and what is to be added to them. It is loaded
+// all at once, and where there are few rows before the product, so that its way from memory is not waited for
+// in the end.
 template <class T, int Warps, int Tiles, int RowTiles>
-__device__ __forceinline__ void finish(const LinearArgs& args, unsigned shared, int first_output,
-                                       int first_row) {
-  constexpr int kOutputs = Tiles * kFragmentOutputs, kEach = Tiles * RowTiles * 4;
-#pragma unroll 2
-  for (int index = thread_id(); index < kOutputs * RowTiles * 8; index += Warps * 32) {
-    const int row = index / kOutputs, output = index % kOutputs;
-    const long long to_row = first_row + row;
-    const int to_output = first_output + output;
-    if (to_row >= args.rows || to_output >= args.outputs) continue;
-    float residual = 0;
-    if (args.residual != nullptr)
-      residual = to_float(static_cast<const T*>(args.residual)[to_row * args.residual_stride + to_output]);
-    const float scale = args.scales != nullptr ? args.scales[to_output] : 1.0F, bias = args.bias[to_output];
-    const int value = (output / 16 * RowTiles + row / 8) * 4 + output / 8 % 2 * 2 + row % 2;
-    const unsigned place = shared + (value * 32 + output % 8 * 4 + row % 8 / 2) * 4;
-    float parts[Warps];
+struct Results {
+  static constexpr int kOutputs = Tiles * kFragmentOutputs, kThreads = Warps * 32;
+  static constexpr int kCount = (kOutputs * RowTiles * 8 + kThreads - 1) / kThreads;
+  float bias[kCount], scale[kCount], residual[kCount];
+
+  static __device__ __forceinline__ int row(int i) { return (thread_id() + i * kThreads) / kOutputs; }
+  static __device__ __forceinline__ int output(int i) { return (thread_id() + i * kThreads) % kOutputs; }
+  static __device__ __forceinline__ bool is_in(const LinearArgs& args, int i, int first_output,
+                                               int first_row) {
+    return row(i) < RowTiles * 8 && first_row + row(i) < args.rows && first_output + output(i) < args.outputs;
+  }
+
+  __device__ __forceinline__ void load(const LinearArgs& args, int first_output, int first_row) {
 #pragma unroll
-    for (int warp = 0; warp < Warps; ++warp)
-      parts[warp] = bits_to_float(load_shared(place + warp * kEach * 128));
-    float sum = multiply_add(add_up(parts), scale, bias);
-    if (args.gelu) sum = gelu_for_16_bits(sum);
-    sum += residual;
-    if (args.y_is_full) {
-      static_cast<float*>(args.y)[to_row * args.y_stride + to_output] = sum;
-    } else {
-      store(static_cast<T*>(args.y) + to_row * args.y_stride + to_output, sum);
+    for (int i = 0; i < kCount; ++i) {
+      bias[i] = residual[i] = 0;
+      scale[i] = 1;
+      if (!is_in(args, i, first_output, first_row)) continue;
+      const int to = first_output + output(i);
+      bias[i] = args.bias[to];
+      if (args.scales != nullptr) scale[i] = args.scales[to];
+      if (args.residual != nullptr)
+        residual[i] =
+            to_float(static_cast<const T*>(args.residual)[(first_row + row(i)) * args.residual_stride + to]);
     }
   }
-}
+
+  // Adds up what the warps have left in shared memory.
+  __device__ __forceinline__ void write(const LinearArgs& args, unsigned shared, int first_output,
+                                        int first_row) const {
+    constexpr int kEach = Tiles * RowTiles * 4;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (!is_in(args, i, first_output, first_row)) continue;
+      const int value = (output(i) / 16 * RowTiles + row(i) / 8) * 4 + output(i) / 8 % 2 * 2 + row(i) % 2;
+      const unsigned place = shared + (value * 32 + output(i) % 8 * 4 + row(i) % 8 / 2) * 4;
+      float parts[Warps];
+#pragma unroll
+      for (int warp = 0; warp < Warps; ++warp)
+        parts[warp] = bits_to_float(load_shared(place + warp * kEach * 128));
+      float sum = multiply_add(add_up(parts), scale[i], bias[i]);
+      if (args.gelu) sum = gelu_for_16_bits(sum);
+      sum += residual[i];
+      const long long to = (first_row + row(i)) * args.y_stride + first_output + output(i);
+      if (args.y_is_full) {
+        static_cast<float*>(args.y)[to] = sum;
+      } else {
+        store(static_cast<T*>(args.y) + to, sum);
+      }
+    }
+  }
+};
 
 // Tiles of 16 outputs and RowTiles of 8 rows a block; Warps share the inputs.
 template <class T, class W, int Warps, int Tiles, int RowTiles>
@@ -116,9 +141,13 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
     for (int m = 0; m < Tiles; ++m)
       if (begin + i < end) ahead[i][m].load(weights[m] + static_cast<long long>(begin + i) * W::kBytes, lane);
   wait_for_previous_kernel();
+  constexpr bool kFewResults = RowTiles == 1;
+  Results<T, Warps, Tiles, RowTiles> results;
+  if (kFewResults) results.load(args, first_tile * kFragmentOutputs, first_row);
 
   // One warp's share of the rows' inputs comes through shared memory, several blocks in flight. A lane copies
   // what it will need itself, so no other thread has to be waited for.
+  constexpr int kRowStages = kRowStagesOf<RowTiles>;
   const unsigned ring = shared + warp * kRowStages * RowTiles * 512 + lane * 16;
   const T* x = static_cast<const T*>(args.x) + (first_row + lane / 4) * args.x_stride + lane % 4 * 8;
   const auto fetch = [&](int block) {
@@ -165,6 +194,7 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
     }
   }
   let_next_kernel_begin();
+  if (!kFewResults) results.load(args, first_tile * kFragmentOutputs, first_row);
   wait_copies<0>();
   barrier();  // the shared memory serves the sums now
 #pragma unroll
@@ -172,7 +202,7 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
     store_shared(shared + ((warp * Tiles * RowTiles * 4 + i) * 32 + lane) * 4,
                  float_to_bits(sums[i / (RowTiles * 4)][i / 4 % RowTiles][i % 4]));
   barrier();
-  finish<T, Warps, Tiles, RowTiles>(args, shared, first_tile * kFragmentOutputs, first_row);
+  results.write(args, shared, first_tile * kFragmentOutputs, first_row);
 }
 
 }  // namespace sotto::gpu::few_mma

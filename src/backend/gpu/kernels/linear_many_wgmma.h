@@ -21,19 +21,6 @@ struct Shape {
   static constexpr int kXBytes = kRows * kInputs * 2;
 };
 
-// A place in a ring that is gone round again and again; the parity tells the rounds apart.
-template <int Stages>
-struct Ring {
-  int stage = 0;
-  unsigned parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == Stages) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
-};
-
 // What the roles of a block share.
 template <int Columns>
 struct Block {
@@ -68,7 +55,7 @@ struct Block {
 template <int Columns>
 __device__ __forceinline__ void bring_operands(const WgmmaLinearArgs& args, const Block<Columns>& block) {
   using S = Shape<Columns>;
-  Ring<S::kStages> ring;
+  hopper::Ring<S::kStages> ring;
   for (int tile = block_id_x(); tile < block.tiles; tile += block_count_x())
     for (int step = 0; step < block.steps; ++step, ring.advance()) {
       const unsigned full = block.full + ring.stage * 8, x = block.operands + ring.stage * S::kStageBytes;
@@ -143,7 +130,7 @@ __device__ __forceinline__ void multiply_tiles(const WgmmaLinearArgs& args, cons
   const auto release = [&](int stage) {
     if (thread_id() % 128 == 0) hopper::barrier_arrive(block.empty + stage * 8);
   };
-  Ring<S::kStages> ring;
+  hopper::Ring<S::kStages> ring;
   unsigned result_parity = 0;
   float sums[Columns / 2];
   for (int tile = block_id_x(); tile < block.tiles; tile += block_count_x(), result_parity ^= 1) {

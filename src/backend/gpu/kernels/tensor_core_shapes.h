@@ -13,10 +13,14 @@ inline constexpr int kSharedBytes = kStages * kStageBytes;
 }  // namespace mma_linear
 
 namespace few_mma {
-inline constexpr int kRowStages = 3;  // blocks of 32 of the rows' inputs in flight
+constexpr int row_stages(int row_tiles) {  // blocks of 32 of the rows' inputs in flight
+  return row_tiles == 1 ? 8 : 3;
+}
+template <int RowTiles>
+inline constexpr int kRowStagesOf = row_stages(RowTiles);
 // Each warp's ring of them, and later the warps' sums.
 constexpr int shared_bytes(int warps, int tiles, int row_tiles) {
-  const int rings = warps * kRowStages * row_tiles * 512, sums = warps * tiles * row_tiles * 512;
+  const int rings = warps * row_stages(row_tiles) * row_tiles * 512, sums = warps * tiles * row_tiles * 512;
   return rings > sums ? rings : sums;
 }
 }  // namespace few_mma
@@ -48,6 +52,20 @@ constexpr int shared_bytes(int columns) {  // 1024: to align
   return stages(columns) * stage_bytes(columns) + columns / 64 * kBoxBytes + barriers(columns) * 8 + 1024;
 }
 }  // namespace wgmma_linear
+
+namespace attention_wgmma {
+inline constexpr int kGroups = 3, kQueries = kGroups * 64, kKeys = 128, kWidth = 64, kStages = 2;
+inline constexpr int kThreads = (kGroups + 1) * 128;
+inline constexpr int kQueryBytes = kQueries * kWidth * 2, kTileBytes = kKeys * kWidth * 2;
+inline constexpr int kBarriers = 4 + 4 * kStages;
+inline constexpr int kSharedBytes =
+    2 * kQueryBytes + kStages * 2 * kTileBytes + kBarriers * 8 + 1024;  // 1024: to align
+}  // namespace attention_wgmma
+
+struct WgmmaAttentionArgs {
+  hopper::TensorMap queries, keys;  // of qkv: boxes of 64 values x kQueries and x kKeys rows
+  EncoderAttentionArgs attention;
+};
 
 struct WgmmaLinearArgs {
   // Boxes of 64 inputs x 128 rows, 64 inputs x Columns outputs, 64 outputs x 128 rows (twice).

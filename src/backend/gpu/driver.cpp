@@ -18,7 +18,7 @@ bool is_lost(Result result) noexcept {
       214,                           // an uncorrectable memory error
       700, 702, 709,                 // a wrong address, a launch that took too long, a destroyed context
       714, 715, 716, 717, 718, 719,  // faults of a running kernel
-      721, 999};                     // a contained fault; "unknown"
+      721};                          // a contained fault
   return std::find(std::begin(kLost), std::end(kLost), result) != std::end(kLost);
 }
 

@@ -87,7 +87,7 @@ Result Device::enter(Kind kind) {
   if (counts_.calls == plan_.lost_at) lost_ = true;
   if (lost_) return kLost;
   if (kind == Kind::allocation && counts_.allocations == plan_.fail_allocation) return kOutOfMemory;
-  if (kind == Kind::launch && counts_.launches == plan_.fail_launch) return kLost;
+  if (kind == Kind::launch && counts_.launches == plan_.fail_launch) return kOutOfResources;
   if (counts_.calls == plan_.fail_call) return kind == Kind::allocation ? kOutOfMemory : kUnknown;
   return kOk;
 }

@@ -21,8 +21,8 @@ namespace sotto::gpu::emulated {
 
 using Result = int;
 inline constexpr Result kOk = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialised = 3, kNoDevice = 100,
-                        kInvalidContext = 201, kInvalidHandle = 400, kNotFound = 500, kLost = 719,
-                        kCaptureUnsupported = 900, kCaptureInvalidated = 901, kUnknown = 999;
+                        kInvalidContext = 201, kInvalidHandle = 400, kNotFound = 500, kOutOfResources = 701,
+                        kLost = 719, kCaptureUnsupported = 900, kCaptureInvalidated = 901, kUnknown = 999;
 
 struct Stream;
 struct Event;

@@ -76,18 +76,23 @@ struct Results {
     return row(i) < RowTiles * 8 && first_row + row(i) < args.rows && first_output + output(i) < args.outputs;
   }
 
-  __device__ __forceinline__ void load(const LinearArgs& args, int first_output, int first_row) {
+  __device__ __forceinline__ void load_constants(const LinearArgs& args, int first_output, int first_row) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      bias[i] = residual[i] = 0;
+      bias[i] = 0;
       scale[i] = 1;
       if (!is_in(args, i, first_output, first_row)) continue;
-      const int to = first_output + output(i);
-      bias[i] = args.bias[to];
-      if (args.scales != nullptr) scale[i] = args.scales[to];
-      if (args.residual != nullptr)
-        residual[i] =
-            to_float(static_cast<const T*>(args.residual)[(first_row + row(i)) * args.residual_stride + to]);
+      bias[i] = args.bias[first_output + output(i)];
+      if (args.scales != nullptr) scale[i] = args.scales[first_output + output(i)];
+    }
+  }
+  __device__ __forceinline__ void load_residual(const LinearArgs& args, int first_output, int first_row) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      residual[i] = 0;
+      if (args.residual != nullptr && is_in(args, i, first_output, first_row))
+        residual[i] = to_float(static_cast<const T*>(
+            args.residual)[(first_row + row(i)) * args.residual_stride + first_output + output(i)]);
     }
   }
 
@@ -140,10 +145,12 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
 #pragma unroll
     for (int m = 0; m < Tiles; ++m)
       if (begin + i < end) ahead[i][m].load(weights[m] + static_cast<long long>(begin + i) * W::kBytes, lane);
-  wait_for_previous_kernel();
   constexpr bool kFewResults = RowTiles == 1;
   Results<T, Warps, Tiles, RowTiles> results;
-  if (kFewResults) results.load(args, first_tile * kFragmentOutputs, first_row);
+  if (kFewResults) results.load_constants(args, first_tile * kFragmentOutputs, first_row);
+  wait_for_previous_kernel();
+  let_next_kernel_begin();
+  if (kFewResults) results.load_residual(args, first_tile * kFragmentOutputs, first_row);
 
   // One warp's share of the rows' inputs comes through shared memory, several blocks in flight. A lane copies
   // what it will need itself, so no other thread has to be waited for.
@@ -193,8 +200,10 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
       fetch(block + kRowStages - 1);
     }
   }
-  let_next_kernel_begin();
-  if (!kFewResults) results.load(args, first_tile * kFragmentOutputs, first_row);
+  if (!kFewResults) {
+    results.load_constants(args, first_tile * kFragmentOutputs, first_row);
+    results.load_residual(args, first_tile * kFragmentOutputs, first_row);
+  }
   wait_copies<0>();
   barrier();  // the shared memory serves the sums now
 #pragma unroll

@@ -2,10 +2,14 @@
 
 using namespace sotto::gpu;
 
-#define KERNEL(name, function, Args, threads, blocks)                                   \
+#define PREPARED_KERNEL(name, prepare, function, Args, threads, blocks)                 \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Args args) { \
+    (prepare)(args);                                                                    \
     wait_for_previous_kernel();                                                         \
     let_next_kernel_begin();                                                            \
     (function)(args);                                                                   \
   }
+#define KERNEL(name, function, Args, threads, blocks) \
+  PREPARED_KERNEL(                                    \
+      name, [](const Args&) {}, function, Args, threads, blocks)
 #include "backend/gpu/kernels/simt_kernels.inc"

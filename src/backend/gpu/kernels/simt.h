@@ -8,4 +8,5 @@
 #include "backend/gpu/kernels/linear_many_simt.h"
 #include "backend/gpu/kernels/mel.h"
 #include "backend/gpu/kernels/move.h"
+#include "backend/gpu/kernels/prefetch.h"
 #include "backend/gpu/kernels/sample.h"

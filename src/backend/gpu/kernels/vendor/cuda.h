@@ -87,8 +87,9 @@ __device__ __forceinline__ void device_fence() {
 }
 
 // --- kernels of a stream that follow each other ---
-// Where the launch allows it (sm_90 and later), a kernel may begin before the one before it has ended; what that one
-// writes may only be touched after this wait. Every kernel of ours waits, so an order of three holds too.
+// Where the launch allows it (sm_90 and later), a kernel may begin before the one before it has ended; what
+// that one writes may only be touched after this wait. Every kernel of ours waits, so an order of three holds
+// too.
 __device__ __forceinline__ void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -173,20 +174,36 @@ __device__ __forceinline__ unsigned short float_to_bfloat(float value) {
 }
 
 // --- memory ---
+// Brings what lies there nearer; the address must be valid.
+__device__ __forceinline__ void prefetch_line(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
 // Data that this grid reads once: past the first-level cache. Only for what no kernel of this launch writes.
 __device__ __forceinline__ Vec16 load_once(const Vec16* address) {
-  Vec16 v;
-#if defined(__NVCC__)
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(address));
-#else
   unsigned x, y, z, w;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
                : "l"(address));
-  v = {x, y, z, w};
-#endif
+  Vec16 v;
+  v.x = x;
+  v.y = y;
+  v.z = z;
+  v.w = w;
+  return v;
+}
+// The same, or zeros; without a branch, so that many such loads can be under way.
+__device__ __forceinline__ Vec16 load_once_if(bool wanted, const Vec16* address) {
+  unsigned x = 0, y = 0, z = 0, w = 0;
+  asm volatile(
+      "{\n .reg .pred p;\n setp.ne.u32 p, %5, 0;\n"
+      " @p ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n}"
+      : "+r"(x), "+r"(y), "+r"(z), "+r"(w)
+      : "l"(address), "r"(static_cast<unsigned>(wanted)));
+  Vec16 v;
+  v.x = x;
+  v.y = y;
+  v.z = z;
+  v.w = w;
   return v;
 }
 

@@ -121,8 +121,12 @@ inline unsigned floats_to_bfloats(float first, float second) {
 }
 
 // --- memory ---
+inline void prefetch_line(const void*) {}
 inline Vec16 load_once(const Vec16* address) {
   return *address;
+}
+inline Vec16 load_once_if(bool wanted, const Vec16* address) {
+  return wanted ? *address : Vec16{0, 0, 0, 0};
 }
 
 }  // namespace sotto::gpu

@@ -107,9 +107,16 @@ __device__ __forceinline__ unsigned floats_to_bfloats(float first, float second)
 }
 
 // --- memory ---
+// Nothing here: kernels do not overlap.
+__device__ __forceinline__ void prefetch_line(const void*) {}
 // Data that this grid reads once. Only for what no kernel of this launch writes.
 __device__ __forceinline__ Vec16 load_once(const Vec16* address) {
   return __builtin_nontemporal_load(address);
+}
+// The same, or zeros.
+__device__ __forceinline__ Vec16 load_once_if(bool wanted, const Vec16* address) {
+  if (wanted) return load_once(address);
+  return {0, 0, 0, 0};
 }
 
 }  // namespace sotto::gpu

@@ -19,7 +19,7 @@ static_assert(kEach * kGroups == kSpan);
 // has piece (thread % 8), and, in heads wider than 64, piece (thread % 8 + 8).
 template <class T, int Pieces, bool Wide>
 struct HeadAttention {
-  static constexpr int kBatch = Pieces * sizeof(T) <= 2 ? 6 : 3;  // positions under way per thread
+  static constexpr int kBatch = sizeof(T) == 2 ? 6 : 3;  // positions under way per thread
   static_assert(kEach % kBatch == 0);
 
   int head_width;
@@ -47,25 +47,25 @@ struct HeadAttention {
   static __device__ __forceinline__ int element(int piece) {
     return (thread_id() % 8 + 8 * piece) * kPiece;
   }
-  __device__ __forceinline__ Piece<T> fetch(const T* head, int piece) const {
+  __device__ __forceinline__ Piece<T> fetch(const T* head, int piece, bool wanted = true) const {
     const int at = element(piece);
-    if (at >= head_width) return Piece<T>::zero();
-    return Wide ? Piece<T>::load_once(head + at) : Piece<T>::gather(head + at, head_width - at);
+    return Wide ? Piece<T>::load_once_if(wanted && at < head_width, head + at)
+                : Piece<T>::gather(head + at, wanted ? head_width - at : 0);
   }
 
   template <class At>
-  __device__ __forceinline__ void fetch_batch(At at, int first, int count,
+  __device__ __forceinline__ void fetch_batch(At at, int b, int count,
                                               Piece<T> (&batch)[kBatch][Pieces]) const {
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const int position = group() + (first + i) * kGroups;
+      const int position = group() + (b * kBatch + i) * kGroups;
 #pragma unroll
-      for (int p = 0; p < Pieces; ++p)
-        batch[i][p] = position < count ? fetch(at(position), p) : Piece<T>::zero();
+      for (int p = 0; p < Pieces; ++p) batch[i][p] = fetch(at(position), p, position < count);
     }
   }
 
-  __device__ __forceinline__ float score(const Piece<T> (&key)[Pieces]) const {
+  // This thread's part of a score: the group's parts are still to be added up.
+  __device__ __forceinline__ float partial_score(const Piece<T> (&key)[Pieces]) const {
     float dot = 0;
 #pragma unroll
     for (int p = 0; p < Pieces; ++p) {
@@ -74,31 +74,75 @@ struct HeadAttention {
 #pragma unroll
       for (int i = 0; i < kPiece; ++i) dot = multiply_add(query[p][i], values[i], dot);
     }
-    return team_sum<8>(dot);
+    return dot;
   }
 
   // Adds positions 0 .. count - 1 (1 <= count <= kSpan); key(i) and value(i) say where they lie.
   template <class Key, class Value>
   __device__ __forceinline__ void add(int count, Key key, Value value) {
-    Piece<T> batch[kBatch][Pieces];
+    if constexpr (Wide)
+      add_batches(count, key, value);
+    else
+      add_one_by_one(count, key, value);
+  }
+
+  // The next batch is always fetched before the last one is used.
+  template <class Key, class Value>
+  __device__ __forceinline__ void add_batches(int count, Key key, Value value) {
+    constexpr int kBatches = kEach / kBatch;
+    static_assert(kBatches > 1);
+    Piece<T> batches[2][kBatch][Pieces];
     float scores[kEach];
     float best = kLowest;
+    fetch_batch(key, 0, count, batches[0]);
 #pragma unroll
-    for (int first = 0; first < kEach; first += kBatch) {
-      if (first == 0 || first * kGroups < count) {
-        fetch_batch(key, first, count, batch);
+    for (int b = 0; b < kBatches; ++b) {
+      if (b + 1 < kBatches)
+        fetch_batch(key, b + 1, count, batches[(b + 1) % 2]);
+      else
+        fetch_batch(value, 0, count, batches[(b + 1) % 2]);
+      best = larger(best, score_batch(b, count, batches[b % 2], scores));
+    }
+    fetch_batch(value, 1, count, batches[(kBatches + 1) % 2]);
+    agree_on(best);
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i) {
-          const float s = score(batch[i]);
-          scores[first + i] = group() + (first + i) * kGroups < count ? s : kLowest;
-          best = larger(best, scores[first + i]);
-        }
-      } else {
+    for (int b = 0; b < kBatches; ++b) {
+      if (b > 0 && b + 1 < kBatches) fetch_batch(value, b + 1, count, batches[(kBatches + b + 1) % 2]);
+      if (b * kBatch * kGroups < count) {
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i) scores[first + i] = kLowest;
+        for (int i = 0; i < kBatch; ++i)
+          add_value(exp2_approximate(scores[b * kBatch + i] - largest), batches[(kBatches + b) % 2][i]);
       }
     }
-    fetch_batch(value, 0, count, batch);  // under way while the block agrees on the largest score
+  }
+
+  // The same sums in the same order, without haste.
+  template <class Key, class Value>
+  __device__ __forceinline__ void add_one_by_one(int count, Key key, Value value) {
+    __shared__ float scores[kSpan];
+    Piece<T> piece[Pieces];
+    float best = kLowest;
+#pragma unroll 1
+    for (int first = 0; first < count; first += kGroups) {
+      const int position = first + group();
+#pragma unroll
+      for (int p = 0; p < Pieces; ++p) piece[p] = fetch(key(position), p, position < count);
+      const float score = team_sum<8>(partial_score(piece));
+      if (position < count) best = larger(best, score);
+      if (thread_id() % 8 == 0) scores[position] = position < count ? score : kLowest;
+    }
+    agree_on(best);
+#pragma unroll 1
+    for (int first = 0; first < count; first += kGroups) {
+      const int position = first + group();
+#pragma unroll
+      for (int p = 0; p < Pieces; ++p) piece[p] = fetch(value(position), p, position < count);
+      add_value(exp2_approximate(scores[position] - largest), piece);
+    }
+  }
+
+  // The block's largest score so far; what was added before it is scaled down to it.
+  __device__ __forceinline__ void agree_on(float best) {
     best = larger(largest, block_max<kHeadThreads>(best));
     const float shrink = exp2_approximate(largest - best);
     largest = best;
@@ -107,14 +151,29 @@ struct HeadAttention {
     for (int p = 0; p < Pieces; ++p)
 #pragma unroll
       for (int i = 0; i < kPiece; ++i) sums[p][i] *= shrink;
+  }
+
+  // The scores of a batch, and the largest of them.
+  __device__ __forceinline__ float score_batch(int b, int count, const Piece<T> (&batch)[kBatch][Pieces],
+                                               float (&scores)[kEach]) const {
+    float best = kLowest;
 #pragma unroll
-    for (int first = 0; first < kEach; first += kBatch) {
-      if (first * kGroups < count) {
-        if (first > 0) fetch_batch(value, first, count, batch);
+    for (int i = 0; i < kBatch; ++i) scores[b * kBatch + i] = kLowest;
+    if (b * kBatch * kGroups < count) {
+      float dots[kBatch];
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i) add_value(exp2_approximate(scores[first + i] - best), batch[i]);
+      for (int i = 0; i < kBatch; ++i) dots[i] = partial_score(batch[i]);
+#pragma unroll
+      for (int mask = 4; mask > 0; mask /= 2)  // all scores side by side: a shuffle takes long
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i) dots[i] += shuffle_xor(dots[i], mask);
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (group() + (b * kBatch + i) * kGroups < count) scores[b * kBatch + i] = dots[i];
+        best = larger(best, scores[b * kBatch + i]);
       }
     }
+    return best;
   }
 
   __device__ __forceinline__ void add_value(float weight, const Piece<T> (&value)[Pieces]) {
@@ -279,9 +338,8 @@ __device__ __forceinline__ void cross_weights(const CrossWeightsArgs& args) {
     Piece<T> key[2];
 #pragma unroll
     for (int p = 0; p < 2; ++p)
-      key[p] =
-          position < args.positions ? attention.fetch(keys + position * 2LL * width, p) : Piece<T>::zero();
-    const float score = attention.score(key);
+      key[p] = attention.fetch(keys + position * 2LL * width, p, position < args.positions);
+    const float score = team_sum<8>(attention.partial_score(key));
     if (position >= args.positions) continue;
     best = larger(best, score);
     if (thread_id() % 8 == 0) out[position] = score;

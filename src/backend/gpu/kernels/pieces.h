@@ -23,9 +23,9 @@ struct Piece {  // of 16 bits
     piece.words = *reinterpret_cast<const Vec16*>(from);
     return piece;
   }
-  static __device__ __forceinline__ Piece load_once(const T* from) {
+  static __device__ __forceinline__ Piece load_once_if(bool wanted, const T* from) {
     Piece piece;
-    piece.words = gpu::load_once(reinterpret_cast<const Vec16*>(from));
+    piece.words = gpu::load_once_if(wanted, reinterpret_cast<const Vec16*>(from));
     return piece;
   }
   // The first `count` elements, then zeros; from any address.
@@ -60,10 +60,10 @@ struct Piece<float> {
     piece.words[1] = reinterpret_cast<const Vec16*>(from)[1];
     return piece;
   }
-  static __device__ __forceinline__ Piece load_once(const float* from) {
+  static __device__ __forceinline__ Piece load_once_if(bool wanted, const float* from) {
     Piece piece;
-    piece.words[0] = gpu::load_once(reinterpret_cast<const Vec16*>(from));
-    piece.words[1] = gpu::load_once(reinterpret_cast<const Vec16*>(from) + 1);
+    piece.words[0] = gpu::load_once_if(wanted, reinterpret_cast<const Vec16*>(from));
+    piece.words[1] = gpu::load_once_if(wanted, reinterpret_cast<const Vec16*>(from) + 1);
     return piece;
   }
   static __device__ __forceinline__ Piece gather(const float* from, int count) {

@@ -113,11 +113,5 @@ __device__ __forceinline__ float shuffle_xor(float value, int mask) {
 __device__ __forceinline__ int shuffle_xor(int value, int mask) {
   return static_cast<int>(shuffle_xor(static_cast<unsigned>(value), mask));
 }
-__device__ __forceinline__ float shuffle(float value, int lane) {
-  return bits_to_float(shuffle(float_to_bits(value), lane));
-}
-__device__ __forceinline__ int shuffle(int value, int lane) {
-  return static_cast<int>(shuffle(static_cast<unsigned>(value), lane));
-}
 
 }  // namespace sotto::gpu

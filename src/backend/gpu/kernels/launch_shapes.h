@@ -54,7 +54,7 @@ constexpr LaunchShape many_simt_shape(const LinearArgs& a) {
 inline constexpr int kFewOutputs = 4, kFewRows = 8;
 inline constexpr unsigned kFewThreads = 128;
 constexpr LaunchShape few_simt_shape(const LinearArgs& a) {
-  return {blocks_for(a.rows, kFewRows), blocks_for(a.outputs, kFewOutputs), 1, kFewThreads};
+  return {blocks_for(a.rows, kFewRows) * blocks_for(a.outputs, kFewOutputs), 1, 1, kFewThreads};
 }
 
 // attend_encoder_simt_T: a block takes kEncoderQueries queries of one head of one window.

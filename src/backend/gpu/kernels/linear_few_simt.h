@@ -58,7 +58,9 @@ template <class T, class W>
 __device__ __forceinline__ void linear_few_simt(const LinearArgs& args) {
   constexpr int kTeams = static_cast<int>(kFewThreads) / 32;
   __shared__ float team_sums[kTeams][kFewOutputs * kFewRows];
-  const int first_row = block_id_x() * kFewRows, first_output = block_id_y() * kFewOutputs;
+  const int row_groups = (args.rows + kFewRows - 1) / kFewRows;
+  const int first_row = block_id_x() % row_groups * kFewRows,
+            first_output = block_id_x() / row_groups * kFewOutputs;
   float sums[kFewOutputs * kFewRows] = {};
   add_products(
       args, static_cast<const T*>(args.x) + first_row * args.x_stride,

@@ -63,15 +63,10 @@ __device__ __forceinline__ void barrier() {
 #endif
 }
 
-// For teams of 32 neighbouring threads; all 32 must take part, and lane < 32.
+// For teams of 32 neighbouring threads; all 32 must take part, and mask is a power of two.
 __device__ __forceinline__ unsigned shuffle_xor(unsigned value, int mask) {
   unsigned result;
   asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(result) : "r"(value), "r"(mask));
-  return result;
-}
-__device__ __forceinline__ unsigned shuffle(unsigned value, int lane) {
-  unsigned result;
-  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=r"(result) : "r"(value), "r"(lane));
   return result;
 }
 

@@ -52,9 +52,6 @@ inline void barrier() {
 inline unsigned shuffle_xor(unsigned value, int mask) {
   return emulated::exchange(value, thread_id() % 32 ^ mask);
 }
-inline unsigned shuffle(unsigned value, int lane) {
-  return emulated::exchange(value, lane);
-}
 
 // --- blocks of a grid together: they run one after the other ---
 inline unsigned atomic_add(unsigned* address, unsigned value) {

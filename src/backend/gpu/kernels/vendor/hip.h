@@ -37,17 +37,23 @@ __device__ __forceinline__ void barrier() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// For teams of 32 neighbouring threads; all 32 must take part, and lane < 32.
-__device__ __forceinline__ int wave_lane() {
-  return static_cast<int>(__builtin_amdgcn_mbcnt_hi(~0U, __builtin_amdgcn_mbcnt_lo(~0U, 0U)));
-}
+// For teams of 32 neighbouring threads; all 32 must take part, and mask is a power of two.
 __device__ __forceinline__ unsigned shuffle_xor(unsigned value, int mask) {
-  return static_cast<unsigned>(
-      __builtin_amdgcn_ds_bpermute((wave_lane() ^ mask) * 4, static_cast<int>(value)));
-}
-__device__ __forceinline__ unsigned shuffle(unsigned value, int lane) {
-  return static_cast<unsigned>(
-      __builtin_amdgcn_ds_bpermute(((wave_lane() & ~31) | lane) * 4, static_cast<int>(value)));
+  constexpr int kAllLanes =
+      0x1f;  // the instruction's own code: lane & 0x1f ^ mask, in each half of a wave of 64
+  const int bits = static_cast<int>(value);
+  switch (mask) {  // known when this is compiled
+    case 1:
+      return static_cast<unsigned>(__builtin_amdgcn_ds_swizzle(bits, 1 << 10 | kAllLanes));
+    case 2:
+      return static_cast<unsigned>(__builtin_amdgcn_ds_swizzle(bits, 2 << 10 | kAllLanes));
+    case 4:
+      return static_cast<unsigned>(__builtin_amdgcn_ds_swizzle(bits, 4 << 10 | kAllLanes));
+    case 8:
+      return static_cast<unsigned>(__builtin_amdgcn_ds_swizzle(bits, 8 << 10 | kAllLanes));
+    default:  // 16
+      return static_cast<unsigned>(__builtin_amdgcn_ds_swizzle(bits, 16 << 10 | kAllLanes));
+  }
 }
 
 // --- blocks of a grid together ---

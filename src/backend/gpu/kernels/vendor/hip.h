@@ -39,8 +39,8 @@ __device__ __forceinline__ void barrier() {
 
 // For teams of 32 neighbouring threads; all 32 must take part, and mask is a power of two.
 __device__ __forceinline__ unsigned shuffle_xor(unsigned value, int mask) {
-  constexpr int kAllLanes =
-      0x1f;  // the instruction's own code: lane & 0x1f ^ mask, in each half of a wave of 64
+  // The instruction's own code for (lane & 0x1f) ^ mask, in each half of a wave of 64.
+  constexpr int kAllLanes = 0x1f;
   const int bits = static_cast<int>(value);
   switch (mask) {  // known when this is compiled
     case 1:

@@ -23,11 +23,15 @@ __device__ __forceinline__ bool is_better(DeviceCandidate a, DeviceCandidate b) 
 // The best of the block's threads' candidates, in every thread.
 __device__ __forceinline__ DeviceCandidate block_best(DeviceCandidate mine) {
   __shared__ DeviceCandidate team_best[kSampleTeams];
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) {
+  const auto compare = [&](int mask) {
     const DeviceCandidate other{shuffle_xor(mine.token, mask), shuffle_xor(mine.score, mask)};
     if (is_better(other, mine)) mine = other;
-  }
+  };
+  compare(16);
+  compare(8);
+  compare(4);
+  compare(2);
+  compare(1);
   barrier();
   if (thread_id() % 32 == 0) team_best[thread_id() / 32] = mine;
   barrier();
@@ -54,21 +58,20 @@ __device__ __forceinline__ Slice slice_of(const SampleArgs& args, const SampleRo
   return {first, left < 0 ? 0 : left < kSampleSlice ? left : kSampleSlice, is_time};
 }
 
-// Loads a slice's logits and takes out what is not allowed.
-__device__ __forceinline__ void load_allowed(const SampleArgs& args, const SampleRow& row,
-                                             const float* logits, const Slice& slice,
-                                             float (&allowed)[kSampleSlice]) {
+// Takes out of a slice's logits, which the block has just put there, what is not allowed.
+__device__ __forceinline__ void apply_rules(const SampleArgs& args, const SampleRow& row, const float* logits,
+                                            const Slice& slice, float (&allowed)[kSampleSlice]) {
   const int step = static_cast<int>(kSampleThreads);
-  for (int i = thread_id(); i < kSampleSlice; i += step)
-    allowed[i] = i < slice.count ? logits[slice.first + i] : kLowest;
   barrier();
-  for (int i = row.penalised_begin + thread_id(); i < row.penalised_end; i += step) {
-    const int token = args.tokens[i];
-    if (token < slice.first || token >= slice.first + slice.count) continue;
-    const float logit = logits[token];  // the original: a token listed twice is penalised once
-    allowed[token - slice.first] = logit > 0 ? logit / row.penalty : logit * row.penalty;
+  if (row.penalised_begin < row.penalised_end) {
+    for (int i = row.penalised_begin + thread_id(); i < row.penalised_end; i += step) {
+      const int token = args.tokens[i];
+      if (token < slice.first || token >= slice.first + slice.count) continue;
+      const float logit = logits[token];  // the original: a token listed twice is penalised once
+      allowed[token - slice.first] = logit > 0 ? logit / row.penalty : logit * row.penalty;
+    }
+    barrier();
   }
-  barrier();
   for (int i = row.suppressed_begin + thread_id(); i < row.suppressed_end; i += step) {
     const int token = args.tokens[i];
     if (token >= slice.first && token < slice.first + slice.count) allowed[token - slice.first] = kLowest;
@@ -110,16 +113,16 @@ __device__ __forceinline__ int best_of_slice(const Slice& slice, const float (&a
 __device__ __forceinline__ void sample_slice(const SampleArgs& args, const SampleRow& row,
                                              const float* logits, const Slice& slice, SamplePart& part,
                                              DeviceCandidate* candidates, float (&allowed)[kSampleSlice]) {
-  float raw[kSliceEach], raw_largest = kLowest, not_numbers = 0;
+  float raw[kSliceEach], raw_largest = kLowest;
 #pragma unroll
   for (int i = 0; i < kSliceEach; ++i) {
     const int at = thread_id() + i * static_cast<int>(kSampleThreads);
     raw[i] = at < slice.count ? logits[slice.first + at] : kLowest;
-    raw_largest = larger(raw_largest, raw[i]);
-    if (!(raw[i] < -kLowest)) not_numbers = 1;
+    allowed[at] = raw[i];
+    raw_largest = larger(raw_largest, raw[i] < -kLowest ? raw[i] : -kLowest);  // no number counts as infinite
   }
-  not_numbers = block_max<kSampleThreads>(not_numbers);
   raw_largest = block_max<kSampleThreads>(raw_largest);
+  const bool not_numbers = raw_largest == -kLowest;
   float raw_sum = 0;
   if (row.probe >= 0 && raw_largest > kLowest) {
 #pragma unroll
@@ -127,14 +130,14 @@ __device__ __forceinline__ void sample_slice(const SampleArgs& args, const Sampl
     raw_sum = block_sum<kSampleThreads>(raw_sum);
   }
 
-  load_allowed(args, row, logits, slice, allowed);
+  apply_rules(args, row, logits, slice, allowed);
   float largest = kLowest, sum = 0, warm_sum = 0;
 #pragma unroll
   for (int i = 0; i < kSliceEach; ++i)
     largest = larger(largest, allowed[thread_id() + i * static_cast<int>(kSampleThreads)]);
   largest = block_max<kSampleThreads>(largest);
   int count = 0;
-  if (largest > kLowest && not_numbers == 0) {
+  if (largest > kLowest && !not_numbers) {
 #pragma unroll
     for (int i = 0; i < kSliceEach; ++i)
       sum += power_of_e(allowed[thread_id() + i * static_cast<int>(kSampleThreads)] - largest);
@@ -150,7 +153,7 @@ __device__ __forceinline__ void sample_slice(const SampleArgs& args, const Sampl
       count = best_of_slice(slice, allowed, row.candidates, candidates);
     }
   }
-  if (thread_id() == 0) part = {raw_largest, raw_sum, largest, sum, warm_sum, not_numbers != 0, count, 0};
+  if (thread_id() == 0) part = {raw_largest, raw_sum, largest, sum, warm_sum, not_numbers, count, 0};
 }
 
 // --- a whole row ---
@@ -159,14 +162,14 @@ __device__ __forceinline__ void sample_slice(const SampleArgs& args, const Sampl
 struct PartSums {
   float largest, sum;
 };
-template <class Largest, class Sum>
-__device__ __forceinline__ PartSums add_parts(int first, int count, Largest largest_of, Sum sum_of) {
+__device__ __forceinline__ PartSums add_parts(int first, int count, const float* largest_of,
+                                              const float* sum_of) {
   const int lane = thread_id() % 32;
   float largest = kLowest, sum = 0;
-  for (int i = first + lane; i < count; i += 32) largest = larger(largest, largest_of(i));
+  for (int i = first + lane; i < count; i += 32) largest = larger(largest, largest_of[i]);
   largest = team_max(largest);
   for (int i = first + lane; i < count; i += 32)
-    if (largest_of(i) > kLowest) sum = multiply_add(sum_of(i), power_of_e(largest_of(i) - largest), sum);
+    if (largest_of[i] > kLowest) sum = multiply_add(sum_of[i], power_of_e(largest_of[i] - largest), sum);
   return {largest, team_sum(sum)};
 }
 
@@ -222,7 +225,9 @@ __device__ __forceinline__ DeviceCandidate draw(const SampleArgs& args, const Sa
   }
   barrier();
   const Slice slice = slice_of(args, row, holder);
-  load_allowed(args, row, logits, slice, allowed);
+  for (int i = thread_id(); i < kSampleSlice; i += static_cast<int>(kSampleThreads))
+    allowed[i] = i < slice.count ? logits[slice.first + i] : kLowest;
+  apply_rules(args, row, logits, slice, allowed);
   const auto value_of = [&](int i) { return static_cast<double>(power_of_e((allowed[i] - largest) * warm)); };
   if (thread_id() < kRuns) {
     double sum = 0;
@@ -252,39 +257,53 @@ __device__ __forceinline__ DeviceCandidate draw(const SampleArgs& args, const Sa
   return drawn;
 }
 
+// The sums of all slices, brought near once; the space is that of a slice.
+struct NearParts {
+  const float *largest, *sum, *raw_largest, *raw_sum;
+  bool not_numbers;
+
+  __device__ __forceinline__ NearParts(const SamplePart* parts, int slices, float (&space)[kSampleSlice])
+      : largest(space), sum(space + slices), raw_largest(space + 2 * slices), raw_sum(space + 3 * slices) {
+    float bad = 0;
+    for (int i = thread_id(); i < slices; i += static_cast<int>(kSampleThreads)) {
+      const SamplePart part = parts[i];
+      space[i] = part.largest;
+      space[slices + i] = part.sum;
+      space[2 * slices + i] = part.raw_largest;
+      space[3 * slices + i] = part.raw_sum;
+      if (part.not_numbers) bad = 1;
+    }
+    not_numbers = block_max<kSampleThreads>(bad) != 0;  // its barriers make the rest visible, too
+  }
+};
+static_assert(4 * sample_slices(1'000'000) <= kSampleSlice);  // the largest vocabulary that a model may have
+
 __device__ __forceinline__ void combine_slices(const SampleArgs& args, const SampleRow& row, int index,
-                                               const float* logits, float (&allowed)[kSampleSlice]) {
+                                               const float* logits, float (&space)[kSampleSlice]) {
   const SamplePart* parts = args.parts + static_cast<long long>(index) * args.slices;
   DeviceCandidate* out = args.candidates_out + static_cast<long long>(index) * args.candidates;
-  SampleAnswer answer{0, 0, 0.0F, 0};
-  float bad = 0;
-  for (int i = thread_id(); i < args.slices; i += static_cast<int>(kSampleThreads))
-    if (parts[i].not_numbers) bad = 1;
-  answer.not_numbers = block_max<kSampleThreads>(bad) != 0;
-  if (answer.not_numbers == 0) {
+  const NearParts near(parts, args.slices, space);
+  SampleAnswer answer{near.not_numbers, 0, 0.0F, 0};
+  if (!near.not_numbers) {
     if (row.probe >= 0) {
-      const PartSums raw = add_parts(
-          0, args.slices, [&](int i) { return parts[i].raw_largest; },
-          [&](int i) { return parts[i].raw_sum; });
+      const PartSums raw = add_parts(0, args.slices, near.raw_largest, near.raw_sum);
       if (raw.largest > kLowest)
         answer.probe_probability = power_of_e(logits[row.probe] - raw.largest) / raw.sum;
     }
-    const auto largest_of = [&](int i) { return parts[i].largest; };
-    const auto sum_of = [&](int i) { return parts[i].sum; };
     int first = 0;  // slices before it are banned
     if (row.timestamp_begin >= 0) {
       // When all timestamps together are likelier than the likeliest text token, one of them comes next.
       const int text_slices = (row.timestamp_begin + kSampleSlice - 1) / kSampleSlice;
-      const PartSums times = add_parts(text_slices, args.slices, largest_of, sum_of);
-      const PartSums text = add_parts(0, text_slices, largest_of, sum_of);
+      const PartSums times = add_parts(text_slices, args.slices, near.largest, near.sum);
+      const PartSums text = add_parts(0, text_slices, near.largest, near.sum);
       if (times.largest > kLowest && times.largest + log2_approximate(times.sum) * kLn2 > text.largest)
         first = text_slices;
     }
-    const PartSums all = add_parts(first, args.slices, largest_of, sum_of);
+    const PartSums all = add_parts(first, args.slices, near.largest, near.sum);
     if (all.largest > kLowest) {
       const float normaliser = all.largest + log2_approximate(all.sum) * kLn2;
       if (row.temperature > 0) {
-        const DeviceCandidate drawn = draw(args, row, logits, parts, first, all.largest, allowed);
+        const DeviceCandidate drawn = draw(args, row, logits, parts, first, all.largest, space);
         if (thread_id() == 0) out[0] = {drawn.token, drawn.score - normaliser};
         answer.count = 1;
       } else {

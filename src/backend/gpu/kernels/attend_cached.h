@@ -122,6 +122,7 @@ struct HeadAttention {
     __shared__ float scores[kSpan];
     Piece<T> piece[Pieces];
     float best = kLowest;
+    barrier();  // the scores of the last positions are used
 #pragma unroll 1
     for (int first = 0; first < count; first += kGroups) {
       const int position = first + group();

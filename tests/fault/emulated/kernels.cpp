@@ -11,7 +11,9 @@ void run(const Grid& grid, const void* arguments) {
   run_grid(grid, static_cast<int>(threads), [&] { function(args); });
 }
 
-#define PREPARED_KERNEL(name, prepare, function, Args, threads, blocks) KERNEL(name, function, Args, threads, blocks)
+#define WAITING_KERNEL(name, function, Args, threads, blocks) KERNEL(name, function, Args, threads, blocks)
+#define PREPARED_KERNEL(name, prepare, function, Args, threads, blocks) \
+  KERNEL(name, function, Args, threads, blocks)
 #define KERNEL(name, function, Args, threads, blocks) \
   {#name, threads, sizeof(Args), run<(function), Args, threads>},
 constexpr Kernel kKernels[] = {

@@ -184,6 +184,31 @@ void Backend::fill_zero(const Rows& rows) {
   do_fill_zero(rows);
 }
 
+std::unique_ptr<MelFrontEnd> Backend::make_mel_front_end(const MelTables& tables) {
+  require_positive("make_mel_front_end", "the number of bins", static_cast<int64_t>(tables.bins));
+  require_equal("make_mel_front_end", "the size of the window", tables.window.size(), kMelTransformPoints);
+  require_equal("make_mel_front_end", "the size of the filters", tables.filters.size(),
+                tables.bins * kMelSpectrumPoints);
+  return do_make_mel_front_end(tables);
+}
+
+void Backend::mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible,
+                  const Rows& out) {
+  require_rows("mel", "out", out);
+  require_width("mel", "out", out, front_end.bins());
+  require_equal("mel", "the number of samples", samples.size(),
+                out.count * kMelStepSamples + kMelTransformPoints - kMelStepSamples);
+  do_mel(front_end, samples, audible, out);
+}
+
+std::unique_ptr<MelFrontEnd> Backend::do_make_mel_front_end(const MelTables&) {
+  throw Error(ErrorCode::internal, "make_mel_front_end: {} computes no mel spectrogram", description());
+}
+
+void Backend::do_mel(const MelFrontEnd&, std::span<const float>, size_t, const Rows&) {
+  throw Error(ErrorCode::internal, "mel: {} computes no mel spectrogram", description());
+}
+
 void Backend::linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) {
   require_rows("linear", "x", x);
   require_rows("linear", "y", y);

@@ -174,6 +174,27 @@ struct CrossWeightsRequest {
   std::vector<float>* out;     // rows x heads x audio positions, appended
 };
 
+// What the log-mel front end is made of: 400-point transforms every 160 samples.
+inline constexpr size_t kMelTransformPoints = 400, kMelSpectrumPoints = 201, kMelStepSamples = 160;
+struct MelTables {
+  std::vector<float> window;   // kMelTransformPoints
+  std::vector<float> filters;  // bins x kMelSpectrumPoints
+  size_t bins = 0;
+};
+
+// The front end on a device.
+class MelFrontEnd {
+ public:
+  virtual ~MelFrontEnd() = default;
+  MelFrontEnd(const MelFrontEnd&) = delete;
+  MelFrontEnd& operator=(const MelFrontEnd&) = delete;
+  size_t bins() const noexcept { return bins_; }
+
+ protected:
+  explicit MelFrontEnd(size_t bins) : bins_(bins) {}
+  size_t bins_;
+};
+
 // Operations that a device keeps so that it can run them again without being told each one.
 class Recording {
  public:
@@ -230,6 +251,13 @@ class Backend {
   void fill_zero(const Rows& rows);
 
   // --- operations ---
+  // The log-mel spectrogram of one window, where the device computes it: frame f is made of the samples from
+  // f * kMelStepSamples on, so there are kMelTransformPoints - kMelStepSamples more of them than the frames
+  // have steps. Frames from `audible` on are silence. out: rows of bins values.
+  virtual bool computes_mel() const { return false; }
+  std::unique_ptr<MelFrontEnd> make_mel_front_end(const MelTables& tables);
+  void mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible, const Rows& out);
+
   void linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue = {});
 
   // 1-D convolution with 3 taps and padding 1, then GELU, over one window. x holds one zero row, the frames,
@@ -282,6 +310,9 @@ class Backend {
   virtual void do_write(const Rows& to, std::span<const float> from) = 0;
   virtual void do_read(const Rows& from, std::span<float> to) = 0;
   virtual void do_fill_zero(const Rows& rows) = 0;
+  virtual std::unique_ptr<MelFrontEnd> do_make_mel_front_end(const MelTables& tables);
+  virtual void do_mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible,
+                      const Rows& out);
   virtual void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) = 0;
   virtual void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride,
                            const Rows* addend) = 0;

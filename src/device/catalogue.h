@@ -41,6 +41,12 @@ struct Finding {
   std::string detail;   // what was seen: numbers, the driver's own words
 };
 
+// What the self-test's window took: on a device, and on the CPU of the same machine.
+struct DeviceTiming {
+  double seconds = 0, cpu_seconds = 0;
+  bool slower_than_cpu() const noexcept { return seconds > cpu_seconds; }
+};
+
 // What is known of one device, usable or not.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
@@ -57,6 +63,7 @@ struct Device {
   bool integrated = false;
   bool software = false;                   // computes on the CPU although it is reached as a GPU (lavapipe)
   std::vector<ComputeType> compute_types;  // that it can do, best first
+  std::optional<DeviceTiming> timing;      // once it has been timed on this machine
   std::optional<Finding> obstacle;         // why it cannot be used; nothing: it can
 
   std::string id() const;  // "cuda:1"

@@ -65,6 +65,18 @@ std::string cpu_details(const Backend& backend) {
   return text.substr(0, kPrefix.size()) == kPrefix ? text.substr(kPrefix.size()) : text;
 }
 
+// Best first: as measured where all GPUs have been timed, else as they are listed.
+std::vector<Device> by_speed(const std::vector<Device>& devices) {
+  std::vector<Device> sorted;
+  for (const Device& device : devices)
+    if (device.kind != DeviceKind::cpu && !device.software) sorted.push_back(device);
+  const auto timed = [](const Device& device) { return device.timing.has_value(); };
+  if (std::all_of(sorted.begin(), sorted.end(), timed))
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Device& a, const Device& b) { return a.timing->seconds < b.timing->seconds; });
+  return sorted;
+}
+
 // What was asked of another device need not be what the CPU has.
 ComputeType type_for_fallback(const Device& cpu, ComputeType asked) {
   const auto& types = cpu.compute_types;
@@ -94,8 +106,14 @@ class Opening {
  private:
   void open_best() {
     std::vector<std::string> told;  // one card may be reachable in two ways: it is told of once
-    for (const Device& device : catalogue_.devices) {
-      if (device.kind == DeviceKind::cpu || device.software) continue;
+    const Device* slower = nullptr;
+    const std::vector<Device> candidates = by_speed(catalogue_.devices);
+    for (const Device& device : candidates) {
+      if (!device.obstacle && device.timing && device.timing->slower_than_cpu()) {
+        result_.notes.push_back({LogLevel::info, words::slower_here(device)});
+        slower = &device;
+        continue;
+      }
       if (const auto obstacle = try_device(device)) {
         if (std::find(told.begin(), told.end(), device.name) != told.end()) continue;
         told.push_back(device.name);
@@ -104,7 +122,13 @@ class Opening {
         result_.notes.push_back({LogLevel::info, words::passed_over(refused)});
         continue;
       }
-      take_gpu(device, words::best_of_all());
+      take_gpu(device, device.timing ? words::measured(*device.timing) : words::best_of_all());
+      return;
+    }
+    if (slower != nullptr) {
+      open_cpu();
+      result_.why = words::cpu_is_faster(*slower);
+      result_.line = words::using_cpu(cpu_details(*result_.backend), result_.backend->compute_type());
       return;
     }
     for (const Finding& finding : catalogue_.findings)

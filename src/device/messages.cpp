@@ -154,6 +154,13 @@ std::string passed_over(const Device& device) {
                      explain(*device.obstacle));
 }
 
+std::string slower_here(const Device& device) {
+  return fmt::format(
+      "Detected {}, which is not used because the CPU was measured to be faster here ({}). --device {} uses "
+      "it all the same. See docs/gpu.md#slow",
+      title_of(device), speed_against_cpu(device.timing->seconds, device.timing->cpu_seconds), device.id());
+}
+
 std::string cannot_serve(std::string_view asked, std::string_view origin, std::string_view reason) {
   const std::string by = origin.empty() ? "" : fmt::format(" (asked for by {})", origin);
   return fmt::format("The device '{}'{} cannot be used. {}", asked, by, reason);
@@ -229,6 +236,15 @@ std::string chosen_by(std::string_view origin) {
 
 std::string best_of_all() {
   return "the best device that can be used";
+}
+
+std::string measured(const DeviceTiming& timing) {
+  return fmt::format("measured here: {:.1f} times as fast as the CPU", timing.cpu_seconds / timing.seconds);
+}
+
+std::string cpu_is_faster(const Device& slower) {
+  return fmt::format("measured here: {:.1f} times as fast as {}",
+                     slower.timing->seconds / slower.timing->cpu_seconds, title_of(slower));
 }
 
 std::string only_cpu() {

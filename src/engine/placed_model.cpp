@@ -26,8 +26,10 @@ Catalogue catalogue_for(const Options& options) {
 
 OpenedDevice open_chosen(const Options& options, const std::string& origin) {
   const SelfTestCache cache(default_self_test_cache());
+  Catalogue catalogue = catalogue_for(options);
+  recall_self_tests(catalogue, cache);
   OpenedDevice opened = open_device(
-      request_of(options, origin), catalogue_for(options), built_in_backends(),
+      request_of(options, origin), catalogue, built_in_backends(),
       [&](const Device& device, Backend& backend) { return check_trust(device, backend, cache); });
   for (const DeviceNote& note : opened.notes) log_message(note.level, note.text);
   return opened;
@@ -88,8 +90,12 @@ bool PlacedModel::replace(const Error& failure, const Checkpoint& checkpoint) {
 }
 
 void PlacedModel::use(OpenedDevice opened, const Checkpoint& checkpoint) {
-  Placement placement{opened.device, opened.line, opened.backend->description(),
-                      opened.backend->compute_type(), device_record(opened)};
+  Placement placement{opened.device,
+                      opened.line,
+                      opened.backend->description(),
+                      opened.backend->compute_type(),
+                      opened.backend->computes_mel(),
+                      device_record(opened)};
   {
     const std::lock_guard lock(mutex_);
     if (placements_.empty() || !(placements_.back() == placement))

@@ -19,6 +19,7 @@ struct Placement {
   std::string line;         // what was chosen, in one line
   std::string description;  // the backend's own words
   ComputeType compute_type{};
+  bool computes_mel = false;                                // windows are best sent as samples
   std::vector<std::pair<std::string, std::string>> record;  // name and value
 
   bool operator==(const Placement& other) const { return line == other.line && record == other.record; }

@@ -48,6 +48,8 @@ Scheduler::Scheduler(NetworkSource& source, const ModelConfig& config, const Tok
                      const SchedulerOptions& options)
     : source_(source),
       config_(config),
+      mel_tables_{mel_transform_window(), mel_filter_table(config.mel_bins),
+                  static_cast<size_t>(config.mel_bins)},
       tokenizer_(tokenizer),
       batch_(std::max(options.batch, 1)),
       keep_alive_(options.keep_alive),
@@ -178,7 +180,7 @@ void Scheduler::prepare_session() {
   session_.reset();
   const Network& network = source_.network();
   loaded_ = true;
-  session_ = std::make_unique<Session>(network, batch_, batch_ * slots);
+  session_ = std::make_unique<Session>(network, batch_, batch_ * slots, &mel_tables_);
   free_windows_ = descending(batch_);
   free_slots_ = descending(batch_ * slots);
 }
@@ -204,18 +206,30 @@ void Scheduler::admit() {
   }
 }
 
+// A device that computes no mels gets them computed, though the window was made for one that does.
+EncodeItem Scheduler::encode_item(Item& item) const {
+  WindowRequest& request = item.request;
+  if (!request.audio.samples.empty() && !session_->computes_mel()) {
+    request.mel = mel_of(request.audio, config_.mel_bins);
+    request.audio = {};
+  }
+  return {item.window, request.mel, request.audio.samples, request.audio.audible_frames};
+}
+
 void Scheduler::encode_admitted() {
   std::vector<EncodeItem> items;
   for (const auto& item : active_)
-    if (!item->job) items.push_back({item->window, item->request.mel});
+    if (!item->job) items.push_back(encode_item(*item));
   if (items.empty()) return;
   session_->encode(items);
   for (const auto& item : active_) {
     if (item->job) continue;
     // The item keeps its request, so that it can begin anew on another device; the job needs no mel.
     std::vector<float> mel = std::move(item->request.mel);
+    WindowSamples samples = std::move(item->request.audio);
     item->job = std::make_unique<WindowJob>(tokenizer_, config_, item->request, item->slots, item->window);
     item->request.mel = std::move(mel);
+    item->request.audio = std::move(samples);
   }
 }
 

@@ -61,6 +61,7 @@ class Scheduler {
   void prepare_session();  // for what the next window wants
   void admit();            // pending windows for which there is room
   void encode_admitted();
+  EncodeItem encode_item(Item& item) const;
   void step();  // one decoder call for all active windows
   void retire(Item& item);
   void drop_cancelled();
@@ -71,6 +72,7 @@ class Scheduler {
 
   NetworkSource& source_;
   const ModelConfig config_;
+  const MelTables mel_tables_;
   const Tokenizer& tokenizer_;
   const int batch_;
   const double keep_alive_;

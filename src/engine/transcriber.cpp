@@ -118,11 +118,10 @@ class Transcription {
     MelStream mel(filter_ ? static_cast<AudioSource&>(*filter_) : audio_, mel_bins_);
     size_t frame = position_;
     while (!stop_requested() && mel.reaches(frame)) {
-      std::vector<float> window(static_cast<size_t>(kWindowFrames * mel_bins_));
-      mel.window(frame, window);
+      WindowAudio window = next_window(mel, frame);
       const bool whole = mel.reaches(frame + kWindowFrames - 1);
       const int frames = whole ? kWindowFrames : static_cast<int>(*mel.total_frames() - frame);
-      const std::vector<float> loudness = loudness_of(window, frames);
+      const std::vector<float> loudness = loudness_of(window.mel, frames);
       const auto result = wait(submit(std::move(window), frame == 0));
       if (!result) break;
       const double offset = static_cast<double>(frame) / kMelFramesPerSecond;
@@ -152,8 +151,10 @@ class Transcription {
         const double seconds = static_cast<double>(samples.size()) / kSampleRate;
         const int frames = static_cast<int>(samples.size() / kMelHop);
         if (index++ >= position_) {
-          std::vector<float> window = mel_of(std::move(samples));
-          std::vector<float> loudness = loudness_of(window, frames);
+          const auto source = audio_from_samples(std::move(samples));
+          MelStream mel(*source, mel_bins_);
+          WindowAudio window = next_window(mel, 0);
+          std::vector<float> loudness = loudness_of(window.mel, frames);
           chunks.push_back({submit(std::move(window), index == 1), offset, frames, std::move(loudness)});
         }
         offset += seconds;
@@ -184,11 +185,15 @@ class Transcription {
     return samples;
   }
 
-  std::vector<float> mel_of(std::vector<float> samples) const {
-    const auto source = audio_from_samples(std::move(samples));
-    MelStream mel(*source, mel_bins_);
-    std::vector<float> window(static_cast<size_t>(kWindowFrames * mel_bins_));
-    mel.window(0, window);
+  // One window as the device wants it: mels, or the samples that they are made of.
+  struct WindowAudio {
+    std::vector<float> mel;
+    WindowSamples samples;
+  };
+  WindowAudio next_window(MelStream& mel, size_t frame) const {
+    if (send_samples_) return {{}, mel.samples(frame)};
+    WindowAudio window{std::vector<float>(static_cast<size_t>(kWindowFrames * mel_bins_)), {}};
+    mel.window(frame, window.mel);
     return window;
   }
 
@@ -205,8 +210,9 @@ class Transcription {
   }
 
   // --- one window ---
-  std::future<WindowResult> submit(std::vector<float> window, bool first) {
-    WindowRequest request = plan_.request(std::move(window), context_, first);
+  std::future<WindowResult> submit(WindowAudio window, bool first) {
+    WindowRequest request = plan_.request(std::move(window.mel), context_, first);
+    request.audio = std::move(window.samples);
     if (plan_.language_is_open()) {
       request.detect_language = options_.multilingual || !language_settled();
       request.language = language_.token;
@@ -355,6 +361,8 @@ class Transcription {
   const TranscribeCallbacks& callbacks_;
   const DecodingPlan plan_;
   const int mel_bins_;
+  // Word times look at the mels here, so there they are computed here.
+  const bool send_samples_ = model_.placement().computes_mel && !options_.word_timestamps;
   AudioSource& audio_;
   std::optional<SpeechFilter> filter_;  // without one the model hears everything
   const double total_;                  // seconds of the input, -1: unknown

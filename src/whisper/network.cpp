@@ -151,7 +151,7 @@ size_t Network::decoder_bytes() const noexcept {
   return bytes;
 }
 
-Session::Session(const Network& network, int windows, int slots)
+Session::Session(const Network& network, int windows, int slots, const MelTables* mel_tables)
     : network_(network), backend_(network.backend()), windows_(windows), slots_(slots) {
   const ModelConfig& config = network.config();
   // A call carries at least one whole prompt, or one new token for every slot.
@@ -183,6 +183,8 @@ Session::Session(const Network& network, int windows, int slots)
   plan_encoder();
   plan_decoder();
 
+  if (mel_tables != nullptr && backend_.computes_mel())
+    mel_front_end_ = backend_.make_mel_front_end(*mel_tables);
   self_cache_ = backend_.make_self_cache(self);
   cross_cache_ = backend_.make_cross_cache(cross);
 }
@@ -248,7 +250,12 @@ Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_lay
   }
   const Rows table = whole(*network_.encoder_positions_, config.audio_positions, config.width);
   for (size_t i = 0; i < items.size(); ++i) {
-    backend_.write(b.mel.rows(1, frames), items[i].mel);
+    if (items[i].samples.empty())
+      backend_.write(b.mel.rows(1, frames), items[i].mel);
+    else if (mel_front_end_)
+      backend_.mel(*mel_front_end_, items[i].samples, items[i].audible_frames, b.mel.rows(1, frames));
+    else
+      throw Error(ErrorCode::internal, "[encoder] samples where a mel spectrogram belongs");
     backend_.convolve(*network_.conv1_, b.mel, b.conv.rows(1, frames), 1, nullptr);
     backend_.convolve(*network_.conv2_, b.conv, b.state.rows(i * positions, positions), 2, &table);
   }
@@ -292,7 +299,7 @@ void Session::encode(std::span<const EncodeItem> items) {
 }
 
 std::vector<float> Session::encoder_states(std::span<const float> mel, int layer) {
-  const Rows output = run_encoder(std::array{EncodeItem{0, mel}}, layer);
+  const Rows output = run_encoder(std::array{EncodeItem{.mel = mel}}, layer);
   std::vector<float> values(output.count * output.width);
   backend_.read(output, values);
   return values;

@@ -27,6 +27,8 @@ class EmulatedMachine {
   const std::string& model() const noexcept { return model_; }
   const Checkpoint& checkpoint() const noexcept { return checkpoint_; }
 
+  const std::filesystem::path& library() const noexcept { return library_.path(); }  // the driver's
+
   // All windows through a model that is placed, used and given back; in the order of the windows.
   std::vector<WindowResult> transcribe(const Options& options);
   const std::vector<WindowResult>& expected() const noexcept { return expected_; }

@@ -144,8 +144,11 @@ Entered::~Entered() {
   context_.driver().leave(before_);
 }
 
+// What is to be given back is worth a second try.
 EnteredQuietly::EnteredQuietly(Context& context) noexcept
-    : context_(context), entered_(!context.lost() && context.driver().enter(&before_) == kOk) {}
+    : context_(context),
+      entered_(!context.lost() &&
+               (context.driver().enter(&before_) == kOk || context.driver().enter(&before_) == kOk)) {}
 
 EnteredQuietly::~EnteredQuietly() {
   if (entered_) context_.driver().leave(before_);

@@ -73,6 +73,7 @@ GpuBackend::Kernels::Kernels(Context& context, Element element) {
   write = find("write");
   read = find("read");
   layer_norm = find("layer_norm");
+  layer_norm_few = find("layer_norm_few");
   embed = find("embed");
   embed_int8 = find("embed_i8");
   linear_many = find("linear_many_simt");
@@ -85,6 +86,8 @@ GpuBackend::Kernels::Kernels(Context& context, Element element) {
   copy_rows = find("copy_rows");
   copy_slot = find("copy_slot");
   sample = context.kernel(Path::simt, "sample");
+  mel_frames = context.kernel(Path::simt, "mel_frames");
+  mel_scale = find("mel_scale");
 }
 
 GpuBackend::GpuBackend(std::shared_ptr<Context> context, ComputeType compute_type, Path path)

@@ -133,6 +133,7 @@ class GpuBackend final : public Backend {
   int windows_to_encode_together() const override;
   size_t feed_forward_rows() const override { return size_t{1} << 40; }  // all of them
   std::optional<Room> room() const override;
+  bool computes_mel() const override { return true; }
 
  private:
   // pack.cpp
@@ -166,6 +167,10 @@ class GpuBackend final : public Backend {
   void do_copy_slot(SelfCache& cache, int from, int to, int positions) override;
   void read_cross_weights(const GpuCrossCache& cache, int layer, const Rows& q, const DeviceRow* rows,
                           const CrossWeightsRequest& request);
+  // mel.cpp
+  std::unique_ptr<MelFrontEnd> do_make_mel_front_end(const MelTables& tables) override;
+  void do_mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible,
+              const Rows& out) override;
   // embed.cpp
   void do_embed(const Matrix& table, const Rows& positions, std::span<const DecodeRow> rows,
                 const Rows& out) override;
@@ -188,16 +193,17 @@ class GpuBackend final : public Backend {
   ThreadPool pool_;  // reads weights
 
   Scratch rows_, cross_partial_, cross_done_, cross_weights_, dequantized_, dense_rows_, sample_,
-      sample_done_;
+      sample_done_, mel_;
   std::vector<DecodeRow> uploaded_;        // what rows_ holds
   std::vector<std::byte> questions_;       // what the beginning of sample_ holds
   std::unique_ptr<PinnedBuffer> answers_;  // where the sampler writes to
 
   struct Kernels {
     Kernels(Context& context, Element element);
-    Kernel pack, pack_int8, dequantize, write, read, layer_norm, embed, embed_int8;
+    Kernel pack, pack_int8, dequantize, write, read, layer_norm, layer_norm_few, embed, embed_int8;
     Kernel linear_many, linear_few, linear_few_int8;
-    Kernel attend_encoder, attend_self, attend_cross, cross_weights, copy_rows, copy_slot, sample;
+    Kernel attend_encoder, attend_self, attend_cross, cross_weights, copy_rows, copy_slot, sample, mel_frames,
+        mel_scale;
   };
   const Kernels kernels_;
   std::optional<TensorCores> tensor_cores_;

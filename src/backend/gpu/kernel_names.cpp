@@ -11,6 +11,7 @@ constexpr std::string_view kPlain[] = {"pack",
                                        "write",
                                        "read",
                                        "layer_norm",
+                                       "layer_norm_few",
                                        "embed",
                                        "embed_i8",
                                        "linear_many_simt",
@@ -21,9 +22,10 @@ constexpr std::string_view kPlain[] = {"pack",
                                        "attend_cross",
                                        "cross_weights",
                                        "copy_rows",
-                                       "copy_slot"};
+                                       "copy_slot",
+                                       "mel_scale"};
 // In one form for all.
-constexpr std::string_view kUntyped[] = {"pack_i8", "sample"};
+constexpr std::string_view kUntyped[] = {"pack_i8", "sample", "mel_frames"};
 
 }  // namespace
 

@@ -63,7 +63,11 @@ TestBackend gpu_backend(gpu::Vendor vendor, gpu::Path path, const std::filesyste
   made.whole = true;
   std::vector<ComputeType> types{ComputeType::float16, ComputeType::bfloat16, ComputeType::int8};
   if (plain) types.insert(types.end(), {ComputeType::float32, ComputeType::int8_float32});
-  for (const ComputeType type : types) made.types.push_back(gpu_type(type, !plain));
+  for (const ComputeType type : types) {
+    GpuOptions with_type = options;
+    with_type.compute_type = type;
+    if (!made.absent.empty() || why_absent(with_type).empty()) made.types.push_back(gpu_type(type, !plain));
+  }
   made.open = [options](ComputeType type, int) {
     GpuOptions with_type = options;
     with_type.compute_type = type;

@@ -224,6 +224,9 @@ class Backend {
   // all else, and would make up most of the working memory.
   virtual size_t feed_forward_rows() const { return 768; }
 
+  // Attention inside a window by the fastest kernels of the device (on at first), or by the plain ones.
+  virtual void use_fast_attention(bool) {}
+
   // What is left of a device with memory of its own, and what things take there.
   struct Room {
     size_t free = 0;                           // bytes

@@ -36,6 +36,11 @@ constexpr std::array kSpecs{
                "Seconds without work after which the model leaves the device's memory, to come back with the "
                "next work; 0: at once; negative: never",
                "", &Options::keep_alive, -1, 1e6},
+    OptionSpec{
+        "flash-attn", "Model",
+        "Attention inside a window by the kernels that are fastest on the device; off: by the plain ones, "
+        "to compare",
+        "", &Options::flash_attn},
     OptionSpec{"language", "Language",
                "Spoken language as code or English name (de, german); auto: find it out", "",
                &Options::language},

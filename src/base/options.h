@@ -20,6 +20,7 @@ struct Options {
   int threads = 0;
   int batch_size = 4;
   double keep_alive = -1;
+  bool flash_attn = true;
   // language and task
   std::string language = "auto";
   std::string languages;

@@ -102,6 +102,7 @@ void PlacedModel::use(OpenedDevice opened, const Checkpoint& checkpoint) {
       placements_.push_back(std::move(placement));
   }
   backend_ = std::move(opened.backend);
+  backend_->use_fast_attention(options_.flash_attn);
   network_ = std::make_unique<Network>(*backend_, checkpoint);
 }
 

@@ -28,8 +28,8 @@ struct Placement {
 // A model's network on the device that was chosen for it, or on the CPU when that device gives up.
 class PlacedModel final : public NetworkSource {
  public:
-  // Uses device, fallback, probe_timeout, compute_type and threads. The model is `name`; `origin` says, for
-  // people, who asked for the device. Opens the device and moves the checkpoint's weights there.
+  // Uses device, fallback, probe_timeout, compute_type, threads and flash_attn. The model is `name`; `origin`
+  // says, for people, who asked for the device. Opens the device and moves the checkpoint's weights there.
   PlacedModel(const Options& options, std::string origin, std::string name, const Checkpoint& checkpoint,
               std::string hash);
 

@@ -34,7 +34,7 @@ void GpuBackend::do_attend_encoder(const Rows& qkv, const Rows& out, int heads, 
                                   heads,
                                   head,
                                   scale_of(head)};
-  if (tensor_cores_ && tensor_cores_->attend_encoder(queue_, args)) return;
+  if (fast_attention_ && tensor_cores_ && tensor_cores_->attend_encoder(queue_, args)) return;
   queue_.launch(kernels_.attend_encoder, shape_of(args), args);
 }
 

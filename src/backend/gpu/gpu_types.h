@@ -134,6 +134,7 @@ class GpuBackend final : public Backend {
   size_t feed_forward_rows() const override { return size_t{1} << 40; }  // all of them
   std::optional<Room> room() const override;
   bool computes_mel() const override { return true; }
+  void use_fast_attention(bool fast) override { fast_attention_ = fast; }
 
  private:
   // pack.cpp
@@ -207,6 +208,7 @@ class GpuBackend final : public Backend {
   };
   const Kernels kernels_;
   std::optional<TensorCores> tensor_cores_;
+  bool fast_attention_ = true;
 };
 
 }  // namespace sotto::gpu

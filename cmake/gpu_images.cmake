@@ -5,7 +5,7 @@ set(SOTTO_CUDA_ARCHITECTURES "75;80;86;89;90a;90-ptx" CACHE STRING
 set(SOTTO_PTX_ARCHITECTURES "75;80" CACHE STRING
   "Chips that clang 15 makes PTX for, which drivers from 525 on translate for these and all later chips")
 set(SOTTO_HIP_ARCHITECTURES
-  "gfx900;gfx906;gfx908;gfx90a;gfx1010;gfx1011;gfx1012;gfx1030;gfx1031;gfx1032;gfx1033;gfx1034;gfx1035;gfx1036" CACHE STRING
+  "gfx900;gfx906;gfx908;gfx90a;gfx1010;gfx1011;gfx1012;gfx1030;gfx1031;gfx1032;gfx1033;gfx1034;gfx1035;gfx1036;gfx1100;gfx1101;gfx1102;gfx1103" CACHE STRING
   "AMD chips that clang makes code for")
 
 find_program(SOTTO_NVCC nvcc HINTS /usr/local/cuda/bin ENV CUDA_HOME PATH_SUFFIXES bin)

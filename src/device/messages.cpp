@@ -180,7 +180,7 @@ std::string fallback_forbidden() {
 
 std::string no_device_of_kind(DeviceKind kind, const std::vector<Finding>& findings) {
   std::string text = fmt::format("No {} device was found.", kind_for_people(kind));
-  for (const Finding& finding : findings) text += " " + explain(finding);
+  for (const Finding& finding : findings) text += fmt::format(" {}", explain(finding));
   return text;
 }
 

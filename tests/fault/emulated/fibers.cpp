@@ -1,5 +1,6 @@
 #include "fault/emulated/fibers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -92,17 +93,17 @@ class Block {
     go_on_from(me);
   }
 
-  unsigned exchange(unsigned value, int lane) {
+  void exchange(unsigned* values, int count, int lane) {
     const int me = place.thread, first = me / kTeam * kTeam;
     Fiber& mine = fibers_[static_cast<size_t>(me)];
     // The next exchange may begin before the last thread has read this one's values.
     const unsigned turn = mine.exchanges++ % 2;
-    mine.given[turn] = value;
+    std::copy_n(values, count, mine.given[turn]);
     switch_to(me, first + (me + 1) % kTeam);
     const Fiber& other = fibers_[static_cast<size_t>(first + lane)];
     if (other.exchanges < mine.exchanges || other.exchanges > mine.exchanges + 1)
       fail("a shuffle is not reached by all 32 threads");
-    return other.given[turn];
+    std::copy_n(other.given[turn], count, values);
   }
 
  private:
@@ -111,7 +112,7 @@ class Block {
     Strand strand;
     State state = State::ready;
     unsigned exchanges = 0;
-    unsigned given[2] = {};
+    unsigned given[2][kMostExchanged] = {};
   };
 
   static void start(context::transfer_t from);
@@ -181,8 +182,8 @@ void wait_for_block() {
   running->wait();
 }
 
-unsigned exchange(unsigned value, int lane) {
-  return running->exchange(value, lane);
+void exchange(unsigned* values, int count, int lane) {
+  running->exchange(values, count, lane);
 }
 
 void run_grid(const Grid& grid, int threads, FunctionRef<void()> body) {

@@ -15,6 +15,17 @@ inline constexpr int kGroups = static_cast<int>(kHeadThreads) / 8;
 inline constexpr int kEach = kSpan / kGroups;  // positions per group of 8 threads
 static_assert(kEach * kGroups == kSpan);
 
+// Adds to each value that of the thread whose number differs by this bit.
+template <int Count>
+__device__ __forceinline__ void add_from(float (&values)[Count], int bit) {
+  float others[Count];
+#pragma unroll
+  for (int i = 0; i < Count; ++i) others[i] = values[i];
+  shuffle_xor(others, bit);
+#pragma unroll
+  for (int i = 0; i < Count; ++i) values[i] += others[i];
+}
+
 // The state of one thread: its elements of the weighted sum of values over its group's positions. A thread
 // has piece (thread % 8), and, in heads wider than 64, piece (thread % 8 + 8).
 template <class T, int Pieces, bool Wide>
@@ -164,10 +175,9 @@ struct HeadAttention {
       float dots[kBatch];
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) dots[i] = partial_score(batch[i]);
-#pragma unroll
-      for (int mask = 4; mask > 0; mask /= 2)  // all scores side by side: a shuffle takes long
-#pragma unroll
-        for (int i = 0; i < kBatch; ++i) dots[i] += shuffle_xor(dots[i], mask);
+      add_from(dots, 4);  // all scores side by side: a shuffle takes long
+      add_from(dots, 2);
+      add_from(dots, 1);
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
         if (group() + (b * kBatch + i) * kGroups < count) scores[b * kBatch + i] = dots[i];
@@ -199,14 +209,14 @@ struct HeadAttention {
     weights += shuffle_xor(weights, 16);
     if (thread_id() % 32 == 0) team_weights[team] = weights;
 #pragma unroll
-    for (int p = 0; p < Pieces; ++p)
+    for (int p = 0; p < Pieces; ++p) {
+      add_from(sums[p], 8);
+      add_from(sums[p], 16);
+      if (thread_id() % 32 < 8) {
 #pragma unroll
-      for (int i = 0; i < kPiece; ++i) {
-        float sum = sums[p][i];
-        sum += shuffle_xor(sum, 8);
-        sum += shuffle_xor(sum, 16);
-        if (thread_id() % 32 < 8) team_sums[team][element(p) + i] = sum;
+        for (int i = 0; i < kPiece; ++i) team_sums[team][element(p) + i] = sums[p][i];
       }
+    }
     barrier();
     all_weights = team_weights[0];
     float sum = thread_id() < head_width ? team_sums[0][thread_id()] : 0.0F;

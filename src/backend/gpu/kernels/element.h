@@ -114,4 +114,14 @@ __device__ __forceinline__ int shuffle_xor(int value, int mask) {
   return static_cast<int>(shuffle_xor(static_cast<unsigned>(value), mask));
 }
 
+template <int Count>
+__device__ __forceinline__ void shuffle_xor(float (&values)[Count], int mask) {
+  unsigned bits[Count];
+#pragma unroll
+  for (int i = 0; i < Count; ++i) bits[i] = float_to_bits(values[i]);
+  shuffle_xor(bits, mask);
+#pragma unroll
+  for (int i = 0; i < Count; ++i) values[i] = bits_to_float(bits[i]);
+}
+
 }  // namespace sotto::gpu

@@ -12,12 +12,16 @@ namespace sotto::gpu {
 template <int Half>
 __device__ __forceinline__ float transposed_sum(float (&values)[2 * Half]) {
   const bool upper = (thread_id() & Half) != 0;
-  float rest[Half];
+  float rest[Half], given[Half];
 #pragma unroll
   for (int i = 0; i < Half; ++i) {
     const float low = values[i], high = values[i + Half];
-    rest[i] = (upper ? high : low) + shuffle_xor(upper ? low : high, Half);
+    rest[i] = upper ? high : low;
+    given[i] = upper ? low : high;
   }
+  shuffle_xor(given, Half);
+#pragma unroll
+  for (int i = 0; i < Half; ++i) rest[i] += given[i];
   if constexpr (Half > 1)
     return transposed_sum<Half / 2>(rest);
   else

@@ -70,6 +70,13 @@ __device__ __forceinline__ unsigned shuffle_xor(unsigned value, int mask) {
   return result;
 }
 
+// Several at a time.
+template <int Count>
+__device__ __forceinline__ void shuffle_xor(unsigned (&values)[Count], int mask) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) values[i] = shuffle_xor(values[i], mask);
+}
+
 // --- blocks of a grid together ---
 __device__ __forceinline__ unsigned atomic_add(unsigned* address, unsigned value) {
   unsigned before;

@@ -19,7 +19,9 @@ struct Place {
 extern constinit thread_local Place place;  // of the thread that runs now
 
 void wait_for_block();
-unsigned exchange(unsigned value, int lane);  // what that lane of the team of 32 gave
+// Gives these values, and gets what that lane of the team of 32 gave.
+void exchange(unsigned* values, int count, int lane);
+inline constexpr int kMostExchanged = 16;  // values
 
 }  // namespace emulated
 
@@ -50,7 +52,13 @@ inline void barrier() {
   emulated::wait_for_block();
 }
 inline unsigned shuffle_xor(unsigned value, int mask) {
-  return emulated::exchange(value, thread_id() % 32 ^ mask);
+  emulated::exchange(&value, 1, thread_id() % 32 ^ mask);
+  return value;
+}
+template <int Count>
+inline void shuffle_xor(unsigned (&values)[Count], int mask) {
+  static_assert(Count <= emulated::kMostExchanged);
+  emulated::exchange(values, Count, thread_id() % 32 ^ mask);
 }
 
 // --- blocks of a grid together: they run one after the other ---

@@ -56,6 +56,13 @@ __device__ __forceinline__ unsigned shuffle_xor(unsigned value, int mask) {
   }
 }
 
+// Several at a time.
+template <int Count>
+__device__ __forceinline__ void shuffle_xor(unsigned (&values)[Count], int mask) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) values[i] = shuffle_xor(values[i], mask);
+}
+
 // --- blocks of a grid together ---
 __device__ __forceinline__ unsigned atomic_add(unsigned* address, unsigned value) {
   return __hip_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);

@@ -272,6 +272,32 @@ void Backend::store_cross(CrossCache& cache, int layer, int window, const Rows& 
   do_store_cross(cache, layer, window, kv);
 }
 
+void Backend::project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                            int first_window, const Rows& scratch) {
+  const CacheShape& shape = cache.shape();
+  const auto positions = static_cast<size_t>(shape.positions);
+  require_index("project_cross", "layer", layer, shape.layers);
+  require_rows("project_cross", "x", x);
+  require_rows("project_cross", "scratch", scratch);
+  require_width("project_cross", "x", x, weights.inputs());
+  require_equal("project_cross", "the number of outputs", weights.outputs(),
+                2 * static_cast<size_t>(shape.width));
+  require_width("project_cross", "scratch", scratch, weights.outputs());
+  require_count("project_cross", "scratch", scratch, x.count);
+  require_equal("project_cross", "rows beyond whole windows", x.count % positions, 0);
+  require_index("project_cross", "the first window", first_window,
+                shape.entries - static_cast<int>(x.count / positions) + 1);
+  do_project_cross(weights, x, cache, layer, first_window, scratch);
+}
+
+void Backend::do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                               int first_window, const Rows& scratch) {
+  do_linear(weights, x, scratch, {});
+  const auto positions = static_cast<size_t>(cache.shape().positions);
+  for (size_t i = 0; i < x.count / positions; ++i)
+    do_store_cross(cache, layer, first_window + static_cast<int>(i), scratch.rows(i * positions, positions));
+}
+
 void Backend::attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                           const Rows& out) {
   const CacheShape& shape = cache.shape();

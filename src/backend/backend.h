@@ -277,6 +277,11 @@ class Backend {
   // Stores one window's keys and values (rows of 2 x width: key, value) for one layer.
   void store_cross(CrossCache& cache, int layer, int window, const Rows& kv);
 
+  // linear and store_cross for neighbouring windows, first_window and on. `scratch` (rows of 2 x width) holds
+  // anything afterwards; a backend whose cache is made of such rows does without.
+  void project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer, int first_window,
+                     const Rows& scratch);
+
   // Appends each row's key and value at its slot and position, then attends to positions 0..position of that
   // slot.
   void attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
@@ -322,6 +327,8 @@ class Backend {
   virtual void do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) = 0;
   virtual void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) = 0;
   virtual void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) = 0;
+  virtual void do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                                int first_window, const Rows& scratch);
   virtual void do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                               const Rows& out) = 0;
   virtual void do_attend_cross(const CrossCache& cache, int layer, const Rows& q,

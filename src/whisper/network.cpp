@@ -290,9 +290,13 @@ void Session::encode(std::span<const EncodeItem> items) {
     cross.count = output.count;
     int index = 0;
     for (const DecoderLayer& layer : network_.decoder_) {
-      backend_.linear(*layer.cross_key_value, output, cross);
-      for (size_t i = 0; i < now.size(); ++i)
-        backend_.store_cross(*cross_cache_, index, now[i].window, cross.rows(i * positions, positions));
+      for (size_t i = 0; i < now.size();) {  // neighbours together
+        size_t n = 1;
+        while (i + n < now.size() && now[i + n].window == now[i].window + static_cast<int>(n)) ++n;
+        backend_.project_cross(*layer.cross_key_value, output.rows(i * positions, n * positions),
+                               *cross_cache_, index, now[i].window, cross.rows(0, n * positions));
+        i += n;
+      }
       ++index;
     }
   }

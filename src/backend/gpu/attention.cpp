@@ -49,6 +49,20 @@ void GpuBackend::do_store_cross(CrossCache& cache, int layer, int window, const 
   queue_.launch(kernels_.copy_rows, shape_of(args), args);
 }
 
+// The cache is made of just such rows.
+void GpuBackend::do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                                  int first_window, const Rows&) {
+  if (x.count == 0) return;
+  const Entered scope(*context_);
+  LinearArgs args{};
+  args.x = activations("project_cross", x);
+  args.x_stride = static_cast<Stride>(x.stride);
+  args.y = static_cast<GpuCrossCache&>(cache).entry(layer, first_window);
+  args.y_stride = static_cast<Stride>(weights.outputs());
+  args.rows = static_cast<int>(x.count);
+  multiply(static_cast<const GpuMatrix&>(weights), args);
+}
+
 void GpuBackend::do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                                 const Rows& out) {
   if (rows.empty()) return;

@@ -146,6 +146,7 @@ class GpuBackend final : public Backend {
   std::unique_ptr<SelfCache> do_make_self_cache(const CacheShape& shape) override;
   std::unique_ptr<CrossCache> do_make_cross_cache(const CacheShape& shape) override;
   void do_write(const Rows& to, std::span<const float> from) override;
+  void send_values(std::span<const float> values);
   void do_read(const Rows& from, std::span<float> to) override;
   void do_fill_zero(const Rows& rows) override;
   template <class Use>  // use(block, where it begins among dense values)
@@ -161,6 +162,8 @@ class GpuBackend final : public Backend {
   // attention.cpp
   void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) override;
   void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) override;
+  void do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer, int first_window,
+                        const Rows& scratch) override;
   void do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                       const Rows& out) override;
   void do_attend_cross(const CrossCache& cache, int layer, const Rows& q, std::span<const DecodeRow> rows,

@@ -105,7 +105,8 @@ void GpuBackend::do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) {
                            weights.shift(),
                            static_cast<int>(x.count),
                            static_cast<int>(x.width)};
-  queue_.launch(kernels_.layer_norm, shape_of(args), args);
+  constexpr size_t kFewRows = 512;
+  queue_.launch(x.count <= kFewRows ? kernels_.layer_norm_few : kernels_.layer_norm, shape_of(args), args);
 }
 
 }  // namespace sotto::gpu

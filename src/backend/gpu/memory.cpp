@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "backend/gpu/gpu_types.h"
 #include "base/error.h"
@@ -47,11 +48,23 @@ void GpuBackend::for_staged_blocks(const Rows& rows, const Use& use) {
           first * rows.width + column);
 }
 
+// To the staging memory on the device. One thread alone copies a window's mel more slowly than the bus
+// carries it.
+void GpuBackend::send_values(std::span<const float> values) {
+  constexpr size_t kEach = size_t{64} << 10;  // values a task
+  std::byte* reserved = queue_.reserve(values.size_bytes());
+  pool_.parallel_for((values.size() + kEach - 1) / kEach, [&](size_t task) {
+    const auto part = values.subspan(task * kEach, std::min(kEach, values.size() - task * kEach));
+    std::memcpy(reserved + task * kEach * sizeof(float), part.data(), part.size_bytes());
+  });
+  queue_.send(staging_.address(), reserved, values.size_bytes());
+}
+
 void GpuBackend::do_write(const Rows& to, std::span<const float> from) {
   if (from.empty()) return;
   const Entered scope(*context_);
   for_staged_blocks(to, [&](const Rows& part, size_t begin) {
-    queue_.upload(staging_.address(), std::as_bytes(from.subspan(begin, part.count * part.width)));
+    send_values(from.subspan(begin, part.count * part.width));
     const ConvertArgs args{any_rows(part),
                            static_cast<Stride>(part.stride),
                            staging_.pointer<float>(),

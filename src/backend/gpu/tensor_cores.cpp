@@ -11,7 +11,8 @@
 namespace sotto::gpu {
 namespace {
 
-constexpr int kFewShapes[][3] = {{8, 1, 1}, {8, 1, 4}, {8, 1, 8}, {8, 2, 8}, {16, 1, 1}, {16, 1, 4}};
+constexpr int kFewShapes[][3] = {{8, 1, 1},  {8, 1, 4},  {8, 1, 8}, {8, 2, 8},
+                                 {16, 1, 1}, {16, 1, 4}, {16, 1, 8}};
 
 std::string few_name(const char* base, const int (&shape)[3]) {
   return fmt::format("{}_{}_{}_{}", base, shape[0], shape[1], shape[2]);
@@ -50,7 +51,9 @@ std::vector<std::string> few_kernel_names() {
 }
 
 TensorCores::TensorCores(Context& context, Path path, Element element)
-    : multiprocessors_(context.facts().multiprocessors), element_(element) {
+    : multiprocessors_(context.facts().multiprocessors),
+      shared_limit_(context.facts().shared_memory_limit),
+      element_(element) {
   if (element == Element::f32) throw Error(ErrorCode::internal, "tensor cores take 16-bit operands only");
   const Entered scope(context);
   const std::string type(element_name(element));
@@ -58,8 +61,9 @@ TensorCores::TensorCores(Context& context, Path path, Element element)
   attend_encoder_ = context.kernel(Path::mma, "attend_encoder_mma_" + type, attention_mma::kSharedBytes);
   for (const auto& shape : kFewShapes) {
     const auto find = [&](const std::string& base) {
-      return context.kernel(Path::mma, few_name(base.c_str(), shape),
-                            static_cast<size_t>(few_mma::shared_bytes(shape[0], shape[1], shape[2])));
+      return context.kernel(
+          Path::mma, few_name(base.c_str(), shape),
+          std::min(static_cast<size_t>(few_mma::shared_bytes(shape[0], shape[1], shape[2])), shared_limit_));
     };
     few_.push_back(
         {{shape[0], shape[1], shape[2]}, find("linear_few_mma_" + type), find("linear_few_mma_i8_" + type)});
@@ -77,8 +81,7 @@ bool TensorCores::linear_many(Queue& queue, const LinearArgs& args) const {
       !is_aligned(args.x, args.x_stride) || !is_aligned(args.y, args.y_stride) ||
       !is_aligned(args.residual, args.residual_stride))
     return false;
-  if (hopper_wide_.function != nullptr && args.inputs % 64 == 0 && args.x_stride >= args.inputs)
-    return linear_many_on_hopper(queue, args);
+  if (hopper_wide_.function != nullptr && args.inputs % 64 == 0) return linear_many_on_hopper(queue, args);
   queue.launch(
       linear_many_,
       Launch{blocks_for(args.outputs, mma_linear::kOutputs), blocks_for(args.rows, mma_linear::kRows), 1,
@@ -119,9 +122,12 @@ bool TensorCores::is_aligned_for_few(const LinearArgs& args) {
 }
 
 // The warps that share the inputs are a matter of their number alone; the rest changes no numbers.
-TensorCores::FewShape TensorCores::few_shape(const LinearArgs& args) {
+TensorCores::FewShape TensorCores::few_shape(const LinearArgs& args) const {
   constexpr int kManyInputs = 4096, kManyOutputs = 2560;
-  if (args.inputs >= kManyInputs) return {16, 1, args.rows <= 8 ? 1 : 4};
+  if (args.inputs >= kManyInputs) {
+    const bool fits = static_cast<size_t>(few_mma::shared_bytes(16, 1, 8)) <= shared_limit_;
+    return {16, 1, args.rows <= 8 ? 1 : args.rows <= 32 || !fits ? 4 : 8};
+  }
   if (args.rows <= 8) return {8, 1, 1};
   if (args.rows <= 32) return {8, 1, 4};
   return {8, args.outputs >= kManyOutputs ? 2 : 1, 8};

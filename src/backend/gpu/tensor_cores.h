@@ -27,10 +27,11 @@ class TensorCores {
   struct FewShape {
     int warps, tiles, row_tiles;
   };
-  static FewShape few_shape(const LinearArgs& args);
+  FewShape few_shape(const LinearArgs& args) const;
   bool linear_many_on_hopper(Queue& queue, const LinearArgs& args) const;
 
   int multiprocessors_;
+  size_t shared_limit_;  // of a block
   Element element_;
   Kernel linear_many_, attend_encoder_, hopper_narrow_, hopper_wide_, hopper_attend_;
   struct Few {

@@ -60,65 +60,138 @@ __device__ __forceinline__ float add_up(float (&parts)[Warps]) {
   return parts[0];
 }
 
-// What a thread writes at the end: outputs of the block's tile, and what is to be added to them. It is loaded
-// all at once, and where there are few rows before the product, so that its way from memory is not waited for
-// in the end.
+// The products of 32 inputs. Several rows are in hand before the first is used, and an instruction does not
+// follow the one whose sums it needs at once.
+template <class T, int RowTiles>
+__device__ __forceinline__ void multiply_rows(float (&sums)[RowTiles][4], const unsigned (&operands)[2][4],
+                                              unsigned rows) {
+  constexpr int kTogether = RowTiles < 4 ? RowTiles : 4;
+#pragma unroll
+  for (int first = 0; first < RowTiles; first += kTogether) {
+    Vec16 row[kTogether];
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) row[n] = load_shared_16(rows + (first + n) * 512);
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) multiply<T>(sums[first + n], operands[0], row[n].x, row[n].y);
+#pragma unroll
+    for (int n = 0; n < kTogether; ++n) multiply<T>(sums[first + n], operands[1], row[n].z, row[n].w);
+  }
+}
+
+// The warps' sums in shared memory: for each warp a line of outputs for each row. The padding keeps the lanes
+// of a warp in different banks when they write, and a line's pieces of four where they can be read at once.
+template <int Tiles>
+inline constexpr int kLine = Tiles* kFragmentOutputs + 4;
+template <int Tiles, int RowTiles>
+inline constexpr int kWarpSums = RowTiles * 8 * kLine<Tiles> * 4;  // bytes
+
+template <int Tiles, int RowTiles>
+__device__ __forceinline__ void leave_sums(const Sums<Tiles, RowTiles>& sums, unsigned to, int lane) {
+#pragma unroll
+  for (int m = 0; m < Tiles; ++m)
+#pragma unroll
+    for (int n = 0; n < RowTiles; ++n)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        store_shared(to + ((n * 8 + lane % 4 * 2 + i % 2) * kLine<Tiles> + m * 16 + lane / 4 + i / 2 * 8) * 4,
+                     float_to_bits(sums[m][n][i]));
+}
+
+// What a thread writes in the end: four neighbouring outputs of a row at a time, or, where there are few,
+// one. What is to be added to them is loaded all at once, and where there are few rows before the product, so
+// that its way from memory is not waited for in the end.
 template <class T, int Warps, int Tiles, int RowTiles>
 struct Results {
-  static constexpr int kOutputs = Tiles * kFragmentOutputs, kThreads = Warps * 32;
-  static constexpr int kCount = (kOutputs * RowTiles * 8 + kThreads - 1) / kThreads;
-  float bias[kCount], scale[kCount], residual[kCount];
+  static constexpr int kTogether = RowTiles == 1 ? 1 : 4;
+  static constexpr int kGroups = Tiles * kFragmentOutputs / kTogether,
+                       kThreads = Warps * 32;  // groups of a row
+  static constexpr int kCount = (kGroups * RowTiles * 8 + kThreads - 1) / kThreads;
+  float bias[kCount][kTogether], scale[kCount][kTogether], residual[kCount][kTogether];
 
-  static __device__ __forceinline__ int row(int i) { return (thread_id() + i * kThreads) / kOutputs; }
-  static __device__ __forceinline__ int output(int i) { return (thread_id() + i * kThreads) % kOutputs; }
-  static __device__ __forceinline__ bool is_in(const LinearArgs& args, int i, int first_output,
-                                               int first_row) {
-    return row(i) < RowTiles * 8 && first_row + row(i) < args.rows && first_output + output(i) < args.outputs;
+  static __device__ __forceinline__ int row(int i) { return (thread_id() + i * kThreads) / kGroups; }
+  static __device__ __forceinline__ int output(int i) {
+    return (thread_id() + i * kThreads) % kGroups * kTogether;
+  }
+  static __device__ __forceinline__ bool has_row(const LinearArgs& args, int i, int first_row) {
+    return row(i) < RowTiles * 8 && first_row + row(i) < args.rows;
   }
 
   __device__ __forceinline__ void load_constants(const LinearArgs& args, int first_output, int first_row) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      bias[i] = 0;
-      scale[i] = 1;
-      if (!is_in(args, i, first_output, first_row)) continue;
-      bias[i] = args.bias[first_output + output(i)];
-      if (args.scales != nullptr) scale[i] = args.scales[first_output + output(i)];
-    }
+    for (int i = 0; i < kCount; ++i)
+#pragma unroll
+      for (int e = 0; e < kTogether; ++e) {
+        const int to = first_output + output(i) + e;
+        const bool is_in = has_row(args, i, first_row) && to < args.outputs;
+        bias[i][e] = is_in ? args.bias[to] : 0.0F;
+        scale[i][e] = is_in && args.scales != nullptr ? args.scales[to] : 1.0F;
+      }
   }
   __device__ __forceinline__ void load_residual(const LinearArgs& args, int first_output, int first_row) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      residual[i] = 0;
-      if (args.residual != nullptr && is_in(args, i, first_output, first_row))
-        residual[i] = to_float(static_cast<const T*>(
-            args.residual)[(first_row + row(i)) * args.residual_stride + first_output + output(i)]);
-    }
+    for (int i = 0; i < kCount; ++i)
+#pragma unroll
+      for (int e = 0; e < kTogether; ++e) {
+        const int to = first_output + output(i) + e;
+        residual[i][e] = 0;
+        if (args.residual != nullptr && has_row(args, i, first_row) && to < args.outputs)
+          residual[i][e] = to_float(
+              static_cast<const T*>(args.residual)[(first_row + row(i)) * args.residual_stride + to]);
+      }
   }
 
   // Adds up what the warps have left in shared memory.
   __device__ __forceinline__ void write(const LinearArgs& args, unsigned shared, int first_output,
                                         int first_row) const {
-    constexpr int kEach = Tiles * RowTiles * 4;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      if (!is_in(args, i, first_output, first_row)) continue;
-      const int value = (output(i) / 16 * RowTiles + row(i) / 8) * 4 + output(i) / 8 % 2 * 2 + row(i) % 2;
-      const unsigned place = shared + (value * 32 + output(i) % 8 * 4 + row(i) % 8 / 2) * 4;
-      float parts[Warps];
+      if (!has_row(args, i, first_row)) continue;
+      float parts[kTogether][Warps];
 #pragma unroll
-      for (int warp = 0; warp < Warps; ++warp)
-        parts[warp] = bits_to_float(load_shared(place + warp * kEach * 128));
-      float sum = multiply_add(add_up(parts), scale[i], bias[i]);
-      if (args.gelu) sum = gelu_for_16_bits(sum);
-      sum += residual[i];
-      const long long to = (first_row + row(i)) * args.y_stride + first_output + output(i);
-      if (args.y_is_full) {
-        static_cast<float*>(args.y)[to] = sum;
-      } else {
-        store(static_cast<T*>(args.y) + to, sum);
+      for (int warp = 0; warp < Warps; ++warp) {
+        const unsigned place =
+            shared + warp * kWarpSums<Tiles, RowTiles> + (row(i) * kLine<Tiles> + output(i)) * 4;
+        if constexpr (kTogether == 1) {
+          parts[0][warp] = bits_to_float(load_shared(place));
+        } else {
+          const Vec16 four = load_shared_16(place);
+          parts[0][warp] = bits_to_float(four.x);
+          parts[1][warp] = bits_to_float(four.y);
+          parts[2][warp] = bits_to_float(four.z);
+          parts[3][warp] = bits_to_float(four.w);
+        }
+      }
+      float sums[kTogether];
+#pragma unroll
+      for (int e = 0; e < kTogether; ++e) {
+        sums[e] = multiply_add(add_up(parts[e]), scale[i][e], bias[i][e]);
+        if (args.gelu) sums[e] = gelu_for_16_bits(sums[e]);
+        sums[e] += residual[i][e];
+      }
+      write_outputs(args, first_row + row(i), first_output + output(i), sums);
+    }
+  }
+
+  static __device__ __forceinline__ void write_outputs(const LinearArgs& args, long long to_row,
+                                                       int to_output, const float (&sums)[kTogether]) {
+    const int left = args.outputs - to_output;
+    if (args.y_is_full) {
+      float* to = static_cast<float*>(args.y) + to_row * args.y_stride + to_output;
+#pragma unroll
+      for (int e = 0; e < kTogether; ++e)
+        if (e < left) to[e] = sums[e];
+      return;
+    }
+    T* to = static_cast<T*>(args.y) + to_row * args.y_stride + to_output;
+    if constexpr (kTogether == 4) {
+      if (left >= 4 && (reinterpret_cast<unsigned long long>(to) & 7) == 0) {
+        store_two_words(to, Pair<T>::pack(sums[0], sums[1]), Pair<T>::pack(sums[2], sums[3]));
+        return;
       }
     }
+#pragma unroll
+    for (int e = 0; e < kTogether; ++e)
+      if (e < left) store(to + e, sums[e]);
   }
 };
 
@@ -188,15 +261,9 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
         if (block + kAhead < end)
           ahead[i][m].load(weights[m] + static_cast<long long>(block + kAhead) * W::kBytes, lane);
       }
+      const unsigned rows = ring + block % kRowStages * RowTiles * 512;
 #pragma unroll
-      for (int n = 0; n < RowTiles; ++n) {
-        const Vec16 row = load_shared_16(ring + (block % kRowStages * RowTiles + n) * 512);
-#pragma unroll
-        for (int m = 0; m < Tiles; ++m) {
-          multiply<T>(sums[m][n], operands[m][0], row.x, row.y);
-          multiply<T>(sums[m][n], operands[m][1], row.z, row.w);
-        }
-      }
+      for (int m = 0; m < Tiles; ++m) multiply_rows<T>(sums[m], operands[m], rows);
       fetch(block + kRowStages - 1);
     }
   }
@@ -206,10 +273,7 @@ __device__ __forceinline__ void run(const LinearArgs& args, unsigned shared) {
   }
   wait_copies<0>();
   barrier();  // the shared memory serves the sums now
-#pragma unroll
-  for (int i = 0; i < Tiles * RowTiles * 4; ++i)
-    store_shared(shared + ((warp * Tiles * RowTiles * 4 + i) * 32 + lane) * 4,
-                 float_to_bits(sums[i / (RowTiles * 4)][i / 4 % RowTiles][i % 4]));
+  leave_sums<Tiles, RowTiles>(sums, shared + warp * kWarpSums<Tiles, RowTiles>, lane);
   barrier();
   results.write(args, shared, first_tile * kFragmentOutputs, first_row);
 }

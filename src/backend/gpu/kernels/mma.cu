@@ -25,7 +25,7 @@ SOTTO_ATTEND_ENCODER(Bfloat, bf16)
 
 // Named by the warps that share the inputs, the tiles of 16 outputs and the tiles of 8 rows of a block.
 #define SOTTO_LINEAR_FEW(type, name, weights, warps, tiles, row_tiles)                                       \
-  __global__ void __launch_bounds__(warps * 32, 16 / warps)                                                             \
+  __global__ void __launch_bounds__(warps * 32, (row_tiles == 1 ? 24 : 16) / warps)                                                             \
       linear_few_mma_##name##_##warps##_##tiles##_##row_tiles(const gpu::LinearArgs args) {                  \
     extern __shared__ unsigned char shared[];                                                               \
     gpu::few_mma::run<gpu::type, gpu::few_mma::weights<gpu::type>, warps, tiles, row_tiles>(                 \
@@ -37,7 +37,8 @@ SOTTO_ATTEND_ENCODER(Bfloat, bf16)
   SOTTO_LINEAR_FEW(type, name, weights, 8, 1, 8)      \
   SOTTO_LINEAR_FEW(type, name, weights, 8, 2, 8)      \
   SOTTO_LINEAR_FEW(type, name, weights, 16, 1, 1)     \
-  SOTTO_LINEAR_FEW(type, name, weights, 16, 1, 4)
+  SOTTO_LINEAR_FEW(type, name, weights, 16, 1, 4)     \
+  SOTTO_LINEAR_FEW(type, name, weights, 16, 1, 8)
 SOTTO_LINEAR_FEW_SHAPES(Half, f16, Weights)
 SOTTO_LINEAR_FEW_SHAPES(Bfloat, bf16, Weights)
 SOTTO_LINEAR_FEW_SHAPES(Half, i8_f16, Int8Weights)

@@ -8,19 +8,6 @@
 // works.
 namespace sotto::gpu {
 
-inline constexpr int kLine = 128;  // bytes that memory is brought nearer in
-
-// All threads of the block together: `bytes` from here on.
-__device__ __forceinline__ void prefetch_block(const void* from, long long bytes, int threads) {
-  for (long long at = thread_id() * kLine; at < bytes; at += static_cast<long long>(threads) * kLine)
-    prefetch_line(static_cast<const char*>(from) + at);
-}
-
-__device__ __forceinline__ void prepare_layer_norm(const LayerNormArgs& args) {
-  prefetch_block(args.scale, args.width * 4LL, static_cast<int>(kNormThreads));
-  prefetch_block(args.shift, args.width * 4LL, static_cast<int>(kNormThreads));
-}
-
 // Where there are few rows, waiting is what a step spends its time with; many would only push each other out.
 inline constexpr int kFewRowsToPrefetch = 8;
 

@@ -29,6 +29,10 @@ __device__ __forceinline__ Vec16 load_shared_16(unsigned address) {
   return Vec16{x, y, z, w};
 }
 
+__device__ __forceinline__ void store_two_words(void* to, unsigned first, unsigned second) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(first), "r"(second) : "memory");
+}
+
 // 16 bytes from global to shared memory; zeros where it is not valid. Past the first-level cache.
 __device__ __forceinline__ void copy_async(unsigned target, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid ? 16 : 0)

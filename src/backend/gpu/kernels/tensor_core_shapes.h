@@ -20,7 +20,8 @@ template <int RowTiles>
 inline constexpr int kRowStagesOf = row_stages(RowTiles);
 // Each warp's ring of them, and later the warps' sums.
 constexpr int shared_bytes(int warps, int tiles, int row_tiles) {
-  const int rings = warps * row_stages(row_tiles) * row_tiles * 512, sums = warps * tiles * row_tiles * 512;
+  const int rings = warps * row_stages(row_tiles) * row_tiles * 512,
+            sums = warps * row_tiles * 8 * (tiles * 16 + 4) * 4;
   return rings > sums ? rings : sums;
 }
 }  // namespace few_mma

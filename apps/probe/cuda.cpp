@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "device/cuda_driver.h"
+#include "backend/gpu/cuda_driver.h"
 #include "device/gpu_generations.h"
 #include "probe/questions.h"
 

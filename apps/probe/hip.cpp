@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/gpu/hip_driver.h"
 #include "device/gpu_generations.h"
-#include "device/hip_driver.h"
 #include "probe/questions.h"
 
 namespace sotto::probing {

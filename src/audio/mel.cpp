@@ -35,6 +35,12 @@ std::array<float, kFft> periodic_hann() {
   return window;
 }
 
+// Clamped to 8 below the window's maximum, then (x + 4) / 4.
+void scale(std::span<float> window) {
+  const float lowest = *std::max_element(window.begin(), window.end()) - 8;
+  for (float& value : window) value = (std::max(value, lowest) + 4) / 4;
+}
+
 // One column of the spectrogram: 400 samples in, log10 mel energies out.
 class FrameTransform {
  public:
@@ -161,8 +167,56 @@ void MelStream::window(size_t first_frame, std::span<float> out) {
     end = std::copy(frame.begin(), frame.end(), end);
   }
   std::fill(end, out.end(), kSilence);
-  const float lowest = *std::max_element(out.begin(), out.end()) - 8;
-  for (float& value : out) value = (std::max(value, lowest) + 4) / 4;
+  scale(out);
+}
+
+WindowSamples MelStream::samples(size_t first_frame) {
+  State& state = *state_;
+  if (first_frame < state.first_frame || !state.frames.empty())
+    throw Error(ErrorCode::internal, "Samples were asked for at frame {} of a stream that is at frame {}.",
+                first_frame, state.next_frame());
+  state.forget_before(first_frame);
+  const size_t centre = first_frame * kHop, end = centre + kWindowFrames * kHop;
+  state.read_until(end + kHalf);
+  const size_t reach = state.samples_read() + kHalf;  // frames whose centre lies before it hear something
+  WindowSamples window;
+  window.audible_frames =
+      std::min<size_t>(reach > centre ? (reach - centre + kHop - 1) / kHop : 0, kWindowFrames);
+  window.samples.resize(kWindowFrames * kHop + kFft - kHop);
+  const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(centre) - static_cast<std::ptrdiff_t>(kHalf);
+  for (size_t i = 0; i < window.samples.size(); ++i)
+    window.samples[i] = state.sample_at(begin + static_cast<std::ptrdiff_t>(i));
+  return window;
+}
+
+std::vector<float> mel_of(const WindowSamples& window, int mel_bins) {
+  FrameTransform transform(mel_bins);
+  const auto bins = static_cast<size_t>(mel_bins);
+  std::vector<float> mel(kWindowFrames * bins, kSilence);
+  for (size_t frame = 0; frame < window.audible_frames; ++frame)
+    transform(std::span<const float, kFft>(window.samples.data() + frame * kHop, kFft),
+              std::span(mel).subspan(frame * bins, bins));
+  scale(mel);
+  return mel;
+}
+
+std::vector<float> mel_transform_window() {
+  const auto window = periodic_hann();
+  return {window.begin(), window.end()};
+}
+
+std::vector<float> mel_filter_table(int mel_bins) {
+  const MelFilters filters(mel_bins, kBins, kSampleRate / 2.0);
+  const auto bins = static_cast<size_t>(mel_bins);
+  std::vector<float> table(bins * kBins), column(bins);
+  std::array<float, kBins> power{};
+  for (size_t point = 0; point < kBins; ++point) {
+    power[point] = 1;
+    filters.apply(power, column);
+    power[point] = 0;
+    for (size_t bin = 0; bin < bins; ++bin) table[bin * kBins + point] = column[bin];
+  }
+  return table;
 }
 
 bool MelStream::reaches(size_t frame) {

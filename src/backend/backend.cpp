@@ -186,6 +186,31 @@ void Backend::fill_zero(const Rows& rows) {
   do_fill_zero(rows);
 }
 
+std::unique_ptr<MelFrontEnd> Backend::make_mel_front_end(const MelTables& tables) {
+  require_positive("make_mel_front_end", "the number of bins", static_cast<int64_t>(tables.bins));
+  require_equal("make_mel_front_end", "the size of the window", tables.window.size(), kMelTransformPoints);
+  require_equal("make_mel_front_end", "the size of the filters", tables.filters.size(),
+                tables.bins * kMelSpectrumPoints);
+  return do_make_mel_front_end(tables);
+}
+
+void Backend::mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible,
+                  const Rows& out) {
+  require_rows("mel", "out", out);
+  require_width("mel", "out", out, front_end.bins());
+  require_equal("mel", "the number of samples", samples.size(),
+                out.count * kMelStepSamples + kMelTransformPoints - kMelStepSamples);
+  do_mel(front_end, samples, audible, out);
+}
+
+std::unique_ptr<MelFrontEnd> Backend::do_make_mel_front_end(const MelTables&) {
+  throw Error(ErrorCode::internal, "make_mel_front_end: {} computes no mel spectrogram", description());
+}
+
+void Backend::do_mel(const MelFrontEnd&, std::span<const float>, size_t, const Rows&) {
+  throw Error(ErrorCode::internal, "mel: {} computes no mel spectrogram", description());
+}
+
 void Backend::linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) {
   require_rows("linear", "x", x);
   require_rows("linear", "y", y);
@@ -247,6 +272,32 @@ void Backend::store_cross(CrossCache& cache, int layer, int window, const Rows& 
   require_width("store_cross", "kv", kv, 2 * static_cast<size_t>(shape.width));
   require_count("store_cross", "kv", kv, static_cast<size_t>(shape.positions));
   do_store_cross(cache, layer, window, kv);
+}
+
+void Backend::project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                            int first_window, const Rows& scratch) {
+  const CacheShape& shape = cache.shape();
+  const auto positions = static_cast<size_t>(shape.positions);
+  require_index("project_cross", "layer", layer, shape.layers);
+  require_rows("project_cross", "x", x);
+  require_rows("project_cross", "scratch", scratch);
+  require_width("project_cross", "x", x, weights.inputs());
+  require_equal("project_cross", "the number of outputs", weights.outputs(),
+                2 * static_cast<size_t>(shape.width));
+  require_width("project_cross", "scratch", scratch, weights.outputs());
+  require_count("project_cross", "scratch", scratch, x.count);
+  require_equal("project_cross", "rows beyond whole windows", x.count % positions, 0);
+  require_index("project_cross", "the first window", first_window,
+                shape.entries - static_cast<int>(x.count / positions) + 1);
+  do_project_cross(weights, x, cache, layer, first_window, scratch);
+}
+
+void Backend::do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                               int first_window, const Rows& scratch) {
+  do_linear(weights, x, scratch, {});
+  const auto positions = static_cast<size_t>(cache.shape().positions);
+  for (size_t i = 0; i < x.count / positions; ++i)
+    do_store_cross(cache, layer, first_window + static_cast<int>(i), scratch.rows(i * positions, positions));
 }
 
 void Backend::attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,

@@ -174,6 +174,27 @@ struct CrossWeightsRequest {
   std::vector<float>* out;     // rows x heads x audio positions, appended
 };
 
+// What the log-mel front end is made of: 400-point transforms every 160 samples.
+inline constexpr size_t kMelTransformPoints = 400, kMelSpectrumPoints = 201, kMelStepSamples = 160;
+struct MelTables {
+  std::vector<float> window;   // kMelTransformPoints
+  std::vector<float> filters;  // bins x kMelSpectrumPoints
+  size_t bins = 0;
+};
+
+// The front end on a device.
+class MelFrontEnd {
+ public:
+  virtual ~MelFrontEnd() = default;
+  MelFrontEnd(const MelFrontEnd&) = delete;
+  MelFrontEnd& operator=(const MelFrontEnd&) = delete;
+  size_t bins() const noexcept { return bins_; }
+
+ protected:
+  explicit MelFrontEnd(size_t bins) : bins_(bins) {}
+  size_t bins_;
+};
+
 // Operations that a device keeps so that it can run them again without being told each one.
 class Recording {
  public:
@@ -206,6 +227,16 @@ class Backend {
   // all else, and would make up most of the working memory.
   virtual size_t feed_forward_rows() const { return 768; }
 
+  // Attention inside a window by the fastest kernels of the device (on at first), or by the plain ones.
+  virtual void use_fast_attention(bool) {}
+
+  // What is left of a device with memory of its own, and what things take there.
+  struct Room {
+    size_t free = 0;                           // bytes
+    size_t weight_bytes = 0, value_bytes = 0;  // of one weight, of one value of an activation or a cache
+  };
+  virtual std::optional<Room> room() const { return std::nullopt; }  // nothing: the system's memory
+
   // --- weights; the views may be forgotten afterwards ---
   // Matrices with the same number of inputs are stacked: their outputs follow each other (query, key, value).
   // A missing bias (nullptr) is zero. A convolution's weight [out, in, taps] is packed with its inputs in the
@@ -226,6 +257,13 @@ class Backend {
   void fill_zero(const Rows& rows);
 
   // --- operations ---
+  // The log-mel spectrogram of one window, where the device computes it: frame f is made of the samples from
+  // f * kMelStepSamples on, so there are kMelTransformPoints - kMelStepSamples more of them than the frames
+  // have steps. Frames from `audible` on are silence. out: rows of bins values.
+  virtual bool computes_mel() const { return false; }
+  std::unique_ptr<MelFrontEnd> make_mel_front_end(const MelTables& tables);
+  void mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible, const Rows& out);
+
   void linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue = {});
 
   // 1-D convolution with 3 taps and padding 1, then GELU, over one window. x holds one zero row, the frames,
@@ -241,6 +279,11 @@ class Backend {
 
   // Stores one window's keys and values (rows of 2 x width: key, value) for one layer.
   void store_cross(CrossCache& cache, int layer, int window, const Rows& kv);
+
+  // linear and store_cross for neighbouring windows, first_window and on. `scratch` (rows of 2 x width) holds
+  // anything afterwards; a backend whose cache is made of such rows does without.
+  void project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer, int first_window,
+                     const Rows& scratch);
 
   // Appends each row's key and value at its slot and position, then attends to positions 0..position of that
   // slot.
@@ -278,12 +321,17 @@ class Backend {
   virtual void do_write(const Rows& to, std::span<const float> from) = 0;
   virtual void do_read(const Rows& from, std::span<float> to) = 0;
   virtual void do_fill_zero(const Rows& rows) = 0;
+  virtual std::unique_ptr<MelFrontEnd> do_make_mel_front_end(const MelTables& tables);
+  virtual void do_mel(const MelFrontEnd& front_end, std::span<const float> samples, size_t audible,
+                      const Rows& out);
   virtual void do_linear(const Matrix& weights, const Rows& x, const Rows& y, const Epilogue& epilogue) = 0;
   virtual void do_convolve(const Matrix& weights, const Rows& x, const Rows& y, int stride,
                            const Rows* addend) = 0;
   virtual void do_layer_norm(const Norm& norm, const Rows& x, const Rows& y) = 0;
   virtual void do_attend_encoder(const Rows& qkv, const Rows& out, int heads, int windows) = 0;
   virtual void do_store_cross(CrossCache& cache, int layer, int window, const Rows& kv) = 0;
+  virtual void do_project_cross(const Matrix& weights, const Rows& x, CrossCache& cache, int layer,
+                                int first_window, const Rows& scratch);
   virtual void do_attend_self(SelfCache& cache, int layer, const Rows& qkv, std::span<const DecodeRow> rows,
                               const Rows& out) = 0;
   virtual void do_attend_cross(const CrossCache& cache, int layer, const Rows& q,

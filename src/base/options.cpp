@@ -32,6 +32,15 @@ constexpr std::array kSpecs{
     OptionSpec{"batch-size", "Model",
                "Most 30-second windows that are worked on side by side, from all files together", "",
                &Options::batch_size, 1, 256},
+    OptionSpec{"keep-alive", "Model",
+               "Seconds without work after which the model leaves the device's memory, to come back with the "
+               "next work; 0: at once; negative: never",
+               "", &Options::keep_alive, -1, 1e6},
+    OptionSpec{
+        "flash-attn", "Model",
+        "Attention inside a window by the kernels that are fastest on the device; off: by the plain ones, "
+        "to compare",
+        "", &Options::flash_attn},
     OptionSpec{"language", "Language",
                "Spoken language as code or English name (de, german); auto: find it out", "",
                &Options::language},

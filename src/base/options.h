@@ -19,6 +19,8 @@ struct Options {
   double probe_timeout = 5;
   int threads = 0;
   int batch_size = 4;
+  double keep_alive = -1;
+  bool flash_attn = true;
   // language and task
   std::string language = "auto";
   std::string languages;

@@ -31,7 +31,7 @@ const char* sotto_model_name(const sotto_model* model) {
   return model == nullptr ? "" : model->model.name().c_str();
 }
 const char* sotto_model_device(const sotto_model* model) {
-  return model == nullptr ? "" : model->model.device_line().c_str();
+  return model == nullptr ? "" : model->model.placement().line.c_str();
 }
 int sotto_model_is_demonstration(const sotto_model* model) {
   return model != nullptr && model->model.demonstration() ? 1 : 0;
@@ -42,7 +42,7 @@ sotto_status sotto_model_device_record(const sotto_model* model, char** out) {
     require(model, "model");
     require(out, "out");
     nlohmann::ordered_json record;
-    for (const auto& [name, value] : model->model.device_record()) record[name] = value;
+    for (const auto& [name, value] : model->model.placement().record) record[name] = value;
     record["memory_used"] = model->model.memory_used();
     *out = copy_text(record.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   });

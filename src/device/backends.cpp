@@ -1,6 +1,7 @@
 #include "device/backends.h"
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/gpu/gpu_backend.h"
 #include "device/messages.h"
 #include "device/vulkan_entry.h"
 
@@ -15,10 +16,27 @@ std::unique_ptr<Backend> open_cpu(const Device&, ComputeType type, int threads) 
   return make_cpu_backend({.compute_type = type, .threads = threads});
 }
 
+gpu::Vendor vendor_of(const Device& device) {
+  return device.kind == DeviceKind::cuda ? gpu::Vendor::nvidia : gpu::Vendor::amd;
+}
+
+bool fitting_gpu(const Device& device, std::string& why_not) {
+  const auto reason = gpu::why_no_image(gpu::images(), vendor_of(device), device.architecture,
+                                        static_cast<int>(device.driver_version));
+  if (reason) why_not = *reason;
+  return !reason;
+}
+
+std::unique_ptr<Backend> open_gpu(const Device& device, ComputeType type, int) {
+  return make_gpu_backend({vendor_of(device), device.library, device.index, type, {}});
+}
+
 // What this build holds; a backend that was left out has no entries.
 const std::vector<BackendEntry>& entries() {
   static const std::vector<BackendEntry> list = [] {
-    std::vector<BackendEntry> made{{DeviceKind::cpu, every_cpu, open_cpu}};
+    std::vector<BackendEntry> made{{DeviceKind::cuda, fitting_gpu, open_gpu},
+                                   {DeviceKind::rocm, fitting_gpu, open_gpu},
+                                   {DeviceKind::cpu, every_cpu, open_cpu}};
     for (const BackendEntry& entry : vulkan_entries()) made.push_back(entry);
     return made;
   }();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,12 @@ struct Finding {
   std::string detail;   // what was seen: numbers, the driver's own words
 };
 
+// What the self-test's window took: on a device, and on the CPU of the same machine.
+struct DeviceTiming {
+  double seconds = 0, cpu_seconds = 0;
+  bool slower_than_cpu() const noexcept { return seconds > cpu_seconds; }
+};
+
 // What is known of one device, usable or not.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
@@ -50,10 +57,13 @@ struct Device {
   std::string generation;     // for people: "RDNA 1", "Ada"
   uint64_t memory_total = 0;  // bytes
   uint64_t memory_free = 0;
-  std::string driver;  // library and version
+  std::string driver;             // library and version, for people
+  std::filesystem::path library;  // the driver's file; empty where there is none
+  uint32_t driver_version = 0;    // as the driver numbers it: CUDA 12040, HIP 60032831
   bool integrated = false;
   bool software = false;                   // computes on the CPU although it is reached as a GPU (lavapipe)
   std::vector<ComputeType> compute_types;  // that it can do, best first
+  std::optional<DeviceTiming> timing;      // once it has been timed on this machine
   std::optional<Finding> obstacle;         // why it cannot be used; nothing: it can
 
   std::string id() const;  // "cuda:1"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "device/compute_types.h"
+#include "device/detect.h"
 #include "device/messages.h"
 
 namespace sotto {
@@ -64,6 +65,24 @@ std::string cpu_details(const Backend& backend) {
   return text.substr(0, kPrefix.size()) == kPrefix ? text.substr(kPrefix.size()) : text;
 }
 
+// Best first: as measured where all GPUs have been timed, else as they are listed.
+std::vector<Device> by_speed(const std::vector<Device>& devices) {
+  std::vector<Device> sorted;
+  for (const Device& device : devices)
+    if (device.kind != DeviceKind::cpu && !device.software) sorted.push_back(device);
+  const auto timed = [](const Device& device) { return device.timing.has_value(); };
+  if (std::all_of(sorted.begin(), sorted.end(), timed))
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Device& a, const Device& b) { return a.timing->seconds < b.timing->seconds; });
+  return sorted;
+}
+
+// What was asked of another device need not be what the CPU has.
+ComputeType type_for_fallback(const Device& cpu, ComputeType asked) {
+  const auto& types = cpu.compute_types;
+  return std::find(types.begin(), types.end(), asked) != types.end() ? asked : ComputeType::automatic;
+}
+
 class Opening {
  public:
   Opening(const DeviceRequest& request, const Catalogue& catalogue, std::span<const BackendEntry> backends,
@@ -87,8 +106,14 @@ class Opening {
  private:
   void open_best() {
     std::vector<std::string> told;  // one card may be reachable in two ways: it is told of once
-    for (const Device& device : catalogue_.devices) {
-      if (device.kind == DeviceKind::cpu || device.software) continue;
+    const Device* slower = nullptr;
+    const std::vector<Device> candidates = by_speed(catalogue_.devices);
+    for (const Device& device : candidates) {
+      if (!device.obstacle && device.timing && device.timing->slower_than_cpu()) {
+        result_.notes.push_back({LogLevel::info, words::slower_here(device)});
+        slower = &device;
+        continue;
+      }
       if (const auto obstacle = try_device(device)) {
         if (std::find(told.begin(), told.end(), device.name) != told.end()) continue;
         told.push_back(device.name);
@@ -97,7 +122,13 @@ class Opening {
         result_.notes.push_back({LogLevel::info, words::passed_over(refused)});
         continue;
       }
-      take_gpu(device, words::best_of_all());
+      take_gpu(device, device.timing ? words::measured(*device.timing) : words::best_of_all());
+      return;
+    }
+    if (slower != nullptr) {
+      open_cpu();
+      result_.why = words::cpu_is_faster(*slower);
+      result_.line = words::using_cpu(cpu_details(*result_.backend), result_.backend->compute_type());
       return;
     }
     for (const Finding& finding : catalogue_.findings)
@@ -136,7 +167,7 @@ class Opening {
     const std::string refusal = words::cannot_serve(request_.device, request_.origin, reason);
     if (!request_.fallback) throw Error(ErrorCode::device, "{} {}", refusal, words::fallback_forbidden());
     result_.notes.push_back({LogLevel::warning, refusal + " " + words::falls_back()});
-    open_cpu();
+    open_cpu(type_for_fallback(the_cpu(catalogue_), request_.compute_type));
     result_.why = words::fallback_from(request_.device, reason);
     result_.line = words::using_cpu(cpu_details(*result_.backend), result_.backend->compute_type());
   }
@@ -164,12 +195,13 @@ class Opening {
     result_.line = words::using_gpu(device, result_.backend->compute_type());
   }
 
-  void open_cpu() {
+  void open_cpu() { open_cpu(request_.compute_type); }
+  void open_cpu(ComputeType asked) {
     result_.device = the_cpu(catalogue_);
     const BackendEntry* entry = find_backend(backends_, DeviceKind::cpu);
     if (entry == nullptr) throw Error(ErrorCode::internal, "this build cannot compute on the CPU");
-    const ComputeType type = choose_compute_type(result_.device, request_.compute_type);
-    result_.backend = entry->open(result_.device, type, request_.threads);
+    result_.backend =
+        entry->open(result_.device, choose_compute_type(result_.device, asked), request_.threads);
   }
 
   const DeviceRequest& request_;
@@ -198,6 +230,15 @@ DeviceName parse_device_name(std::string_view text) {
 OpenedDevice open_device(const DeviceRequest& request, const Catalogue& catalogue,
                          std::span<const BackendEntry> backends, TrustCheck trust_check) {
   return Opening(request, catalogue, backends, trust_check).run();
+}
+
+OpenedDevice open_cpu(const DeviceRequest& request) {
+  const Catalogue catalogue{{cpu_device()}, {}};
+  DeviceRequest on_cpu = request;
+  on_cpu.device = "cpu";
+  on_cpu.compute_type = type_for_fallback(catalogue.devices.front(), request.compute_type);
+  return open_device(on_cpu, catalogue, built_in_backends(),
+                     [](const Device&, Backend&) { return std::optional<Finding>(); });
 }
 
 }  // namespace sotto

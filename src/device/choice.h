@@ -56,4 +56,7 @@ using TrustCheck = FunctionRef<std::optional<Finding>(const Device& device, Back
 OpenedDevice open_device(const DeviceRequest& request, const Catalogue& catalogue,
                          std::span<const BackendEntry> backends, TrustCheck trust_check);
 
+// The CPU, whatever else was asked for; in the compute type that was asked for where the CPU has it.
+OpenedDevice open_cpu(const DeviceRequest& request);
+
 }  // namespace sotto

@@ -165,6 +165,8 @@ class CatalogueMaker {
       device.memory_total = probed.memory_total;
       device.memory_free = probed.memory_free;
       device.driver = driver_text(probe, probed, hardware_);
+      device.library = probe.serving()->library;
+      device.driver_version = probe.serving()->report.api_version;
       device.integrated = probed.integrated;
       device.software = probed.software;
       device.compute_types = types_of(probe.kind, device, probed);

@@ -112,8 +112,11 @@ class Examiner {
   }
 
   void check_transcription(const Device& device, Backend& backend) {
-    const SelfTestResult result = test().run(backend);
-    if (device.kind != DeviceKind::cpu) cache_.store(device, backend.compute_type(), result);
+    SelfTestResult result = test().run(backend);
+    if (device.kind != DeviceKind::cpu) {
+      if (result.passed) timing_ = result.timing = test().time(backend);
+      cache_.store(device, backend.compute_type(), result);
+    }
     if (result.passed)
       pass(GateId::transcription, words::self_test_figures(backend.compute_type(), result));
     else
@@ -121,17 +124,12 @@ class Examiner {
   }
 
   void check_speed(const Device& device, Backend& backend) {
-    const double seconds = test().encode_seconds(backend);
     if (device.kind == DeviceKind::cpu) {
-      pass(GateId::speed, words::cpu_speed(seconds));
+      pass(GateId::speed, words::cpu_speed(test().encode_seconds(backend)));
       return;
     }
-    const Device& cpu = detection_.catalogue.devices.back();
-    const auto yardstick = find_backend(backends_, DeviceKind::cpu)
-                               ->open(cpu, choose_compute_type(cpu, ComputeType::automatic), threads_);
-    const double cpu_seconds = test().encode_seconds(*yardstick);
-    const std::string seen = words::speed_against_cpu(seconds, cpu_seconds);
-    if (seconds <= cpu_seconds)
+    const std::string seen = words::speed_against_cpu(timing_->seconds, timing_->cpu_seconds);
+    if (!timing_->slower_than_cpu())
       pass(GateId::speed, seen);
     else
       add(GateId::speed, GateStatus::failed, seen, words::slower_than_cpu());
@@ -149,7 +147,8 @@ class Examiner {
   FunctionRef<void(const std::string&)> on_step_;
   Examination examination_;
   bool open_ = true;
-  std::unique_ptr<SelfTest> test_;  // made once, for all devices
+  std::optional<DeviceTiming> timing_;  // of the device that passed the transcription
+  std::unique_ptr<SelfTest> test_;      // made once, for all devices
 };
 
 }  // namespace

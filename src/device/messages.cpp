@@ -26,7 +26,8 @@ constexpr FindingWords kFindings[] = {
      "own "
      "repository."},
     {FindingCode::no_kernels, "no-kernels", "This build of Sotto holds no GPU kernels that run on {}",
-     "Use --device cpu, or a build of Sotto that includes kernels for it."},
+     "Install the driver that is named, if one is; else use --device cpu, or a build of Sotto that includes "
+     "kernels for it."},
     {FindingCode::no_access, "no-access", "This user may not open {}",
      "Add the user to the groups that own the device files (sudo usermod -aG render,video $USER), then log "
      "out "
@@ -153,9 +154,20 @@ std::string passed_over(const Device& device) {
                      explain(*device.obstacle));
 }
 
+std::string slower_here(const Device& device) {
+  return fmt::format(
+      "Detected {}, which is not used because the CPU was measured to be faster here ({}). --device {} uses "
+      "it all the same. See docs/gpu.md#slow",
+      title_of(device), speed_against_cpu(device.timing->seconds, device.timing->cpu_seconds), device.id());
+}
+
 std::string cannot_serve(std::string_view asked, std::string_view origin, std::string_view reason) {
   const std::string by = origin.empty() ? "" : fmt::format(" (asked for by {})", origin);
   return fmt::format("The device '{}'{} cannot be used. {}", asked, by, reason);
+}
+
+std::string gave_up(const Device& device, std::string_view reason) {
+  return fmt::format("{} ({}) cannot go on: {}. {}", title_of(device), device.id(), reason, falls_back());
 }
 
 std::string falls_back() {
@@ -168,7 +180,7 @@ std::string fallback_forbidden() {
 
 std::string no_device_of_kind(DeviceKind kind, const std::vector<Finding>& findings) {
   std::string text = fmt::format("No {} device was found.", kind_for_people(kind));
-  for (const Finding& finding : findings) text += " " + explain(finding);
+  for (const Finding& finding : findings) text += fmt::format(" {}", explain(finding));
   return text;
 }
 
@@ -224,6 +236,15 @@ std::string chosen_by(std::string_view origin) {
 
 std::string best_of_all() {
   return "the best device that can be used";
+}
+
+std::string measured(const DeviceTiming& timing) {
+  return fmt::format("measured here: {:.1f} times as fast as the CPU", timing.cpu_seconds / timing.seconds);
+}
+
+std::string cpu_is_faster(const Device& slower) {
+  return fmt::format("measured here: {:.1f} times as fast as {}",
+                     slower.timing->seconds / slower.timing->cpu_seconds, title_of(slower));
 }
 
 std::string only_cpu() {

@@ -38,9 +38,11 @@ std::string no_gpu_using_cpu(std::string_view cpu, ComputeType type);
 
 // --- why a device was not taken ---
 std::string passed_over(const Device& device);  // auto, with its obstacle
+std::string slower_here(const Device& device);  // auto, by its timing
 std::string cannot_serve(std::string_view asked, std::string_view origin, std::string_view reason);
-std::string falls_back();          // after cannot_serve
-std::string fallback_forbidden();  // after cannot_serve
+std::string gave_up(const Device& device, std::string_view reason);  // in the middle of the work
+std::string falls_back();                                            // after cannot_serve
+std::string fallback_forbidden();                                    // after cannot_serve
 std::string no_device_of_kind(DeviceKind kind, const std::vector<Finding>& findings);
 std::string no_such_device(std::string_view asked, const std::vector<std::string>& there);
 std::string unknown_device(std::string_view asked);
@@ -57,6 +59,8 @@ std::string inside_container(std::string_view container);  // empty outside of o
 // --- why a device was taken ---
 std::string chosen_by(std::string_view origin);
 std::string best_of_all();
+std::string measured(const DeviceTiming& timing);
+std::string cpu_is_faster(const Device& slower);
 std::string only_cpu();
 std::string fallback_from(std::string_view asked, std::string_view reason);
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "backend/gpu/cuda_driver.h"
+#include "backend/gpu/hip_driver.h"
 #include "base/error.h"
-#include "device/cuda_driver.h"
 #include "device/driver_files.h"
-#include "device/hip_driver.h"
 #include "device/probe_cache.h"
 #include "device/vulkan_driver.h"
 #include "platform/dynamic_library.h"

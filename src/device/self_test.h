@@ -16,6 +16,7 @@ struct SelfTestResult {
   double bound = 0;  // the largest error that passes
   std::string text;  // what the device heard
   std::string expected;
+  std::optional<DeviceTiming> timing;
 };
 
 // The built-in clip and the embedded model, ready for a network: the same work for every device.
@@ -30,7 +31,9 @@ class SelfTest {
   // are the text.
   SelfTestResult run(Backend& backend) const;
 
-  // Seconds that the device needs to encode the clip's window: the best of several runs.
+  // Seconds that the device needs to encode the clip's window, and the CPU in its best type: the best of
+  // several runs.
+  DeviceTiming time(Backend& backend) const;
   double encode_seconds(Backend& backend) const;
 
  private:
@@ -58,7 +61,7 @@ std::filesystem::path default_self_test_cache();
 // The reason not to trust the device; nothing: it may be used. The CPU is the yardstick and is not tested.
 std::optional<Finding> check_trust(const Device& device, Backend& backend, const SelfTestCache& cache);
 
-// Devices that are known to have failed get that as their obstacle.
+// Devices get what is known of them: that they failed, as their obstacle; how fast they are.
 void recall_self_tests(Catalogue& catalogue, const SelfTestCache& cache);
 
 Finding distrust(const Device& device, ComputeType type, const SelfTestResult& result);

@@ -39,6 +39,8 @@ std::optional<SelfTestResult> SelfTestCache::find(const Device& device, ComputeT
     result.bound = entry->at("bound").get<double>();
     result.text = entry->at("text").get<std::string>();
     result.expected = entry->at("expected").get<std::string>();
+    if (entry->contains("seconds"))
+      result.timing = {entry->at("seconds").get<double>(), entry->at("cpu_seconds").get<double>()};
     return result;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -49,11 +51,16 @@ void SelfTestCache::store(const Device& device, ComputeType type,
                           const SelfTestResult& result) const noexcept {
   try {
     Json document = read(file_);
-    document[key_of(device, type)] = {{"passed", result.passed},
-                                      {"error", result.error},
-                                      {"bound", result.bound},
-                                      {"text", result.text},
-                                      {"expected", result.expected}};
+    Json& entry = document[key_of(device, type)];
+    entry = {{"passed", result.passed},
+             {"error", result.error},
+             {"bound", result.bound},
+             {"text", result.text},
+             {"expected", result.expected}};
+    if (result.timing) {
+      entry["seconds"] = result.timing->seconds;
+      entry["cpu_seconds"] = result.timing->cpu_seconds;
+    }
     std::filesystem::create_directories(file_.parent_path());
     const std::filesystem::path unfinished = file_.string() + ".new";
     {

@@ -153,7 +153,7 @@ DecodingPlan::DecodingPlan(const LoadedModel& model, const Options& options)
   prefix_ = spoken(tokenizer_, options.prefix);
   if (!prefix_.empty() && search.timestamps)
     prefix_.insert(prefix_.begin(), tokenizer_.special().first_timestamp);
-  prompt_room_ = static_cast<size_t>(model.network().config().text_positions) / 2 - 1;
+  prompt_room_ = static_cast<size_t>(model.config().text_positions) / 2 - 1;
   context_room_ = options.max_context < 0 ? prompt_room_ : static_cast<size_t>(options.max_context);
 }
 

@@ -32,7 +32,6 @@ struct Scheduler::Item {
   uint64_t arrival = 0;
 
   // While it is active:
-  std::vector<float> mel;
   std::unique_ptr<WindowJob> job;
   std::vector<int> slots;
   int window = -1;
@@ -45,8 +44,29 @@ bool Scheduler::ByPriority::operator()(const std::unique_ptr<Item>& a,
   return std::pair(a->priority, a->arrival) < std::pair(b->priority, b->arrival);
 }
 
-Scheduler::Scheduler(const Network& network, const Tokenizer& tokenizer, int batch)
-    : network_(network), tokenizer_(tokenizer), batch_(std::max(batch, 1)), thread_([this] { run(); }) {}
+Scheduler::Scheduler(NetworkSource& source, const ModelConfig& config, const Tokenizer& tokenizer,
+                     const SchedulerOptions& options)
+    : source_(source),
+      config_(config),
+      mel_tables_{mel_transform_window(), mel_filter_table(config.mel_bins),
+                  static_cast<size_t>(config.mel_bins)},
+      tokenizer_(tokenizer),
+      batch_(std::max(options.batch, 1)),
+      keep_alive_(options.keep_alive),
+      thread_([this] { run(); }) {}
+
+Scheduler::User::User(Scheduler& scheduler) : scheduler_(scheduler) {
+  const std::lock_guard lock(scheduler.mutex_);
+  ++scheduler.users_;
+}
+
+Scheduler::User::~User() {
+  {
+    const std::lock_guard lock(scheduler_.mutex_);
+    --scheduler_.users_;
+  }
+  scheduler_.wake_.notify_all();
+}
 
 Scheduler::~Scheduler() {
   {
@@ -74,32 +94,95 @@ std::future<WindowResult> Scheduler::submit(WindowRequest request, int priority,
 }
 
 void Scheduler::run() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !pending_.empty() || !active_.empty(); });
-      if (stopping_) {
-        for (const auto& item : pending_)
-          item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
-        pending_.clear();
-        break;
-      }
-    }
+  while (wait_for_work()) {
     try {
       drop_cancelled();
+      prepare_session();
       admit();
       encode_admitted();
       step();
+    } catch (const Error& error) {
+      recover(error);
     } catch (...) {
-      fail_active(std::current_exception());
+      fail(std::current_exception());
     }
   }
   fail_active(std::make_exception_ptr(cancelled_error()));
 }
 
+bool Scheduler::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  const auto has_work = [this] { return stopping_ || !pending_.empty() || !active_.empty(); };
+  while (!has_work()) {
+    const bool may_unload = loaded_ && keep_alive_ >= 0;
+    if (!may_unload || users_ > 0) {
+      wake_.wait(lock, [&] { return has_work() || (may_unload && users_ == 0); });
+    } else if (!wake_.wait_for(lock, std::chrono::duration<double>(keep_alive_),
+                               [&] { return has_work() || users_ > 0; })) {
+      lock.unlock();
+      session_.reset();
+      source_.unload();
+      loaded_ = false;
+      lock.lock();
+    }
+  }
+  if (!stopping_) return true;
+  for (const auto& item : pending_) item->promise.set_exception(std::make_exception_ptr(cancelled_error()));
+  pending_.clear();
+  return false;
+}
+
+void Scheduler::recover(const Error& error) {
+  session_.reset();
+  try {
+    if (!source_.replace(error)) return fail(std::make_exception_ptr(error));
+  } catch (...) {
+    return fail(std::current_exception());
+  }
+  // What was under way begins anew; what was finished stays.
+  const std::lock_guard lock(mutex_);
+  for (auto& item : active_) {
+    if (item->window < 0) continue;
+    item->job.reset();
+    item->window = -1;
+    pending_.insert(std::move(item));
+  }
+  active_.clear();
+}
+
+// Where nothing was under way it is the next window that cannot be served.
+void Scheduler::fail(const std::exception_ptr& error) {
+  if (active_.empty()) {
+    const std::lock_guard lock(mutex_);
+    if (!pending_.empty()) pending_.extract(pending_.begin()).value()->promise.set_exception(error);
+  }
+  fail_active(error);
+}
+
 bool Scheduler::fits(const Item& item) const {
   const auto slots = static_cast<size_t>(item.request.slots());
   return session_ && !free_windows_.empty() && free_slots_.size() >= slots;
+}
+
+// A session is made for what is asked of it. Memory that no window has used yet costs nothing on the CPU.
+void Scheduler::prepare_session() {
+  if (!active_.empty()) return;
+  int slots = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& item : pending_)
+      if (!item->is_cancelled()) {
+        slots = item->request.slots();
+        break;
+      }
+  }
+  if (slots == 0 || (session_ && session_->slots() >= slots)) return;
+  session_.reset();
+  const Network& network = source_.network();
+  loaded_ = true;
+  session_ = std::make_unique<Session>(network, batch_, batch_ * slots, &mel_tables_);
+  free_windows_ = descending(batch_);
+  free_slots_ = descending(batch_ * slots);
 }
 
 void Scheduler::admit() {
@@ -112,16 +195,9 @@ void Scheduler::admit() {
           ->promise.set_exception(std::make_exception_ptr(cancelled_error()));
       continue;
     }
-    const int slots = next.request.slots();
-    // A session is made for what is asked of it. Memory that no window has used yet costs nothing on the CPU.
-    if (active_.empty() && (!session_ || session_->slots() < slots)) {
-      session_.reset();
-      session_ = std::make_unique<Session>(network_, batch_, batch_ * slots);
-      free_windows_ = descending(batch_);
-      free_slots_ = descending(batch_ * slots);
-    }
     if (!fits(next)) return;
     auto item = std::move(pending_.extract(pending_.begin()).value());
+    const int slots = item->request.slots();
     item->window = free_windows_.back();
     free_windows_.pop_back();
     item->slots.assign(free_slots_.rbegin(), free_slots_.rbegin() + slots);
@@ -130,17 +206,30 @@ void Scheduler::admit() {
   }
 }
 
+// A device that computes no mels gets them computed, though the window was made for one that does.
+EncodeItem Scheduler::encode_item(Item& item) const {
+  WindowRequest& request = item.request;
+  if (!request.audio.samples.empty() && !session_->computes_mel()) {
+    request.mel = mel_of(request.audio, config_.mel_bins);
+    request.audio = {};
+  }
+  return {item.window, request.mel, request.audio.samples, request.audio.audible_frames};
+}
+
 void Scheduler::encode_admitted() {
   std::vector<EncodeItem> items;
   for (const auto& item : active_)
-    if (!item->job) items.push_back({item->window, item->request.mel});
+    if (!item->job) items.push_back(encode_item(*item));
   if (items.empty()) return;
   session_->encode(items);
   for (const auto& item : active_) {
     if (item->job) continue;
-    item->request.mel = {};  // encoded: no longer needed
-    item->job = std::make_unique<WindowJob>(tokenizer_, network_.config(), std::move(item->request),
-                                            item->slots, item->window);
+    // The item keeps its request, so that it can begin anew on another device; the job needs no mel.
+    std::vector<float> mel = std::move(item->request.mel);
+    WindowSamples samples = std::move(item->request.audio);
+    item->job = std::make_unique<WindowJob>(tokenizer_, config_, item->request, item->slots, item->window);
+    item->request.mel = std::move(mel);
+    item->request.audio = std::move(samples);
   }
 }
 

@@ -39,11 +39,11 @@ VadOptions vad_options(const Options& options, bool batched) {
 // What the checkpoint of a run must agree on with the run that continues it.
 std::string fingerprint_of(const LoadedModel& model, const Options& options, const std::string& identity) {
   std::string text =
-      identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.compute_type()));
+      identity + "\n" + model.hash() + "\n" + std::string(compute_type_name(model.placement().compute_type));
   for (const OptionSpec& spec : option_specs()) {
-    constexpr std::array kWithoutEffect{"model",         "device",       "fallback",
-                                        "probe-timeout", "compute-type", "threads",
-                                        "batch-size",    "checkpoint",   "resume"};
+    constexpr std::array kWithoutEffect{"model",        "device",  "fallback",   "probe-timeout",
+                                        "compute-type", "threads", "batch-size", "keep-alive",
+                                        "checkpoint",   "resume"};
     if (std::find(kWithoutEffect.begin(), kWithoutEffect.end(), spec.name) == kWithoutEffect.end())
       text += fmt::format("\n{}={}", spec.name, get_option(options, spec.name));
   }
@@ -66,7 +66,7 @@ class Transcription {
         options_(options),
         callbacks_(callbacks),
         plan_(model, options),
-        mel_bins_(model.network().config().mel_bins),
+        mel_bins_(model.config().mel_bins),
         audio_(audio),
         total_(audio.duration().value_or(-1)),
         context_(plan_.opening_context()) {
@@ -78,9 +78,6 @@ class Transcription {
     transcript_.model_hash = model.hash();
     for (const OptionSpec& spec : option_specs())
       transcript_.options.emplace_back(spec.name, get_option(options, spec.name));
-    transcript_.device = model.device();
-    transcript_.device_record = model.device_record();
-    transcript_.compute_type = compute_type_name(model.compute_type());
     if (!plan_.language_is_open()) {
       language_.code = tokenizer_.multilingual() ? std::string(*language_code(options.language)) : "en";
       language_.probability = 1;
@@ -103,6 +100,10 @@ class Transcription {
       run_sequential();
     }
     transcript_.complete = !stopped_;
+    const Placement& placement = model_.placement();  // where the work ended, and why there
+    transcript_.device = placement.description;
+    transcript_.device_record = placement.record;
+    transcript_.compute_type = compute_type_name(placement.compute_type);
     transcript_.language = language_.code;
     transcript_.language_probability = language_.probability;
     for (AudioDamage& damage : audio_.damage())
@@ -117,11 +118,10 @@ class Transcription {
     MelStream mel(filter_ ? static_cast<AudioSource&>(*filter_) : audio_, mel_bins_);
     size_t frame = position_;
     while (!stop_requested() && mel.reaches(frame)) {
-      std::vector<float> window(static_cast<size_t>(kWindowFrames * mel_bins_));
-      mel.window(frame, window);
+      WindowAudio window = next_window(mel, frame);
       const bool whole = mel.reaches(frame + kWindowFrames - 1);
       const int frames = whole ? kWindowFrames : static_cast<int>(*mel.total_frames() - frame);
-      const std::vector<float> loudness = loudness_of(window, frames);
+      const std::vector<float> loudness = loudness_of(window.mel, frames);
       const auto result = wait(submit(std::move(window), frame == 0));
       if (!result) break;
       const double offset = static_cast<double>(frame) / kMelFramesPerSecond;
@@ -151,8 +151,10 @@ class Transcription {
         const double seconds = static_cast<double>(samples.size()) / kSampleRate;
         const int frames = static_cast<int>(samples.size() / kMelHop);
         if (index++ >= position_) {
-          std::vector<float> window = mel_of(std::move(samples));
-          std::vector<float> loudness = loudness_of(window, frames);
+          const auto source = audio_from_samples(std::move(samples));
+          MelStream mel(*source, mel_bins_);
+          WindowAudio window = next_window(mel, 0);
+          std::vector<float> loudness = loudness_of(window.mel, frames);
           chunks.push_back({submit(std::move(window), index == 1), offset, frames, std::move(loudness)});
         }
         offset += seconds;
@@ -183,11 +185,15 @@ class Transcription {
     return samples;
   }
 
-  std::vector<float> mel_of(std::vector<float> samples) const {
-    const auto source = audio_from_samples(std::move(samples));
-    MelStream mel(*source, mel_bins_);
-    std::vector<float> window(static_cast<size_t>(kWindowFrames * mel_bins_));
-    mel.window(0, window);
+  // One window as the device wants it: mels, or the samples that they are made of.
+  struct WindowAudio {
+    std::vector<float> mel;
+    WindowSamples samples;
+  };
+  WindowAudio next_window(MelStream& mel, size_t frame) const {
+    if (send_samples_) return {{}, mel.samples(frame)};
+    WindowAudio window{std::vector<float>(static_cast<size_t>(kWindowFrames * mel_bins_)), {}};
+    mel.window(frame, window.mel);
     return window;
   }
 
@@ -204,8 +210,9 @@ class Transcription {
   }
 
   // --- one window ---
-  std::future<WindowResult> submit(std::vector<float> window, bool first) {
-    WindowRequest request = plan_.request(std::move(window), context_, first);
+  std::future<WindowResult> submit(WindowAudio window, bool first) {
+    WindowRequest request = plan_.request(std::move(window.mel), context_, first);
+    request.audio = std::move(window.samples);
     if (plan_.language_is_open()) {
       request.detect_language = options_.multilingual || !language_settled();
       request.language = language_.token;
@@ -303,7 +310,7 @@ class Transcription {
   void remember(const std::vector<TokenId>& tokens) {
     context_.insert(context_.end(), tokens.begin(), tokens.end());
     // Only the end of the context is ever used; a long file must not keep all of it.
-    const auto most = static_cast<size_t>(model_.network().config().text_positions);
+    const auto most = static_cast<size_t>(model_.config().text_positions);
     if (context_.size() > most)
       context_.erase(context_.begin(), context_.end() - static_cast<ptrdiff_t>(most));
   }
@@ -349,11 +356,14 @@ class Transcription {
   }
 
   LoadedModel& model_;
+  const Scheduler::User user_{model_.scheduler()};  // the model stays loaded from window to window
   const Tokenizer& tokenizer_;
   const Options& options_;
   const TranscribeCallbacks& callbacks_;
   const DecodingPlan plan_;
   const int mel_bins_;
+  // Word times look at the mels here, so there they are computed here.
+  const bool send_samples_ = model_.placement().computes_mel && !options_.word_timestamps;
   AudioSource& audio_;
   std::optional<SpeechFilter> filter_;  // without one the model hears everything
   const double total_;                  // seconds of the input, -1: unknown

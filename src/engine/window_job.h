@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "audio/mel.h"
 #include "whisper/language_detection.h"
 #include "whisper/search.h"
 
@@ -11,7 +12,8 @@ namespace sotto {
 // Everything that one window's decoding needs. The language and task tokens are put behind
 // <|startoftranscript|> by the job, since the language may have to be found first.
 struct WindowRequest {
-  std::vector<float> mel;  // mel_frames x mel_bins
+  std::vector<float> mel;  // mel_frames x mel_bins, or
+  WindowSamples audio;     // what it is made of, for a device that does that itself
   SearchSettings search;   // without `start`; temperature and seed are set per attempt
   TokenId language = SpecialTokens::none;
   TokenId task = SpecialTokens::none;

@@ -83,6 +83,31 @@ bool is_step(std::span<const DecodeRow> rows, std::span<const SamplePoint> point
   return true;
 }
 
+// Refuses what a device has no room for before anything is moved there.
+void require_room(const Backend& backend, std::string_view what, size_t needed, size_t free) {
+  constexpr size_t kReserve = size_t{64} << 20;  // for the driver, and for what kernels need in passing
+  constexpr double kMebibyte = 1 << 20;
+  if (needed + kReserve <= free) return;
+  throw Error(ErrorCode::out_of_memory,
+              "{} needs {:.0f} MiB on {}, but {:.0f} MiB are free. Take a smaller --batch-size, "
+              "--compute-type int8, a smaller model, or --device cpu",
+              what, static_cast<double>(needed + kReserve) / kMebibyte, backend.description(),
+              static_cast<double>(free) / kMebibyte);
+}
+
+void require_room_for_weights(const Backend& backend, const Checkpoint& checkpoint) {
+  const auto room = backend.room();
+  if (!room) return;
+  size_t values = 0;
+  for (const auto& [name, view] : checkpoint.tensors) values += static_cast<size_t>(view.elements());
+  require_room(backend, "the model", values * room->weight_bytes, room->free);
+}
+
+size_t cache_values(const CacheShape& shape) {
+  return 2 * static_cast<size_t>(shape.layers) * static_cast<size_t>(shape.entries) *
+         static_cast<size_t>(shape.positions) * static_cast<size_t>(shape.width);
+}
+
 Rows whole(Memory& memory, int rows, int width) {
   return {&memory, 0, static_cast<size_t>(rows), static_cast<size_t>(width), static_cast<size_t>(width)};
 }
@@ -91,6 +116,7 @@ Rows whole(Memory& memory, int rows, int width) {
 
 Network::Network(Backend& backend, const Checkpoint& checkpoint)
     : backend_(backend), config_(checkpoint.config) {
+  require_room_for_weights(backend, checkpoint);
   const Packer pack(backend, checkpoint);
   conv1_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv1"});
   conv2_ = pack.matrix(MatrixUse::many_rows, {"encoder.conv2"});
@@ -125,7 +151,7 @@ size_t Network::decoder_bytes() const noexcept {
   return bytes;
 }
 
-Session::Session(const Network& network, int windows, int slots)
+Session::Session(const Network& network, int windows, int slots, const MelTables* mel_tables)
     : network_(network), backend_(network.backend()), windows_(windows), slots_(slots) {
   const ModelConfig& config = network.config();
   // A call carries at least one whole prompt, or one new token for every slot.
@@ -142,16 +168,25 @@ Session::Session(const Network& network, int windows, int slots)
                            encoder_.attended, encoder_.hidden, encoder_.cross, decoder_.state,
                            decoder_.normed, decoder_.qkv, decoder_.query, decoder_.attended, decoder_.hidden})
     elements = std::max(elements, rows.offset + rows.count * rows.stride);
+  const CacheShape self{config.decoder_layers, slots, config.text_positions, config.decoder_heads,
+                        config.width};
+  const CacheShape cross{config.decoder_layers, windows, config.audio_positions, config.decoder_heads,
+                         config.width};
+  const size_t logits = logit_capacity_ * static_cast<size_t>(config.vocabulary);
+  if (const auto room = backend_.room())
+    require_room(
+        backend_, fmt::format("decoding {} windows with {} hypotheses at a time", windows, slots),
+        (elements + cache_values(self) + cache_values(cross)) * room->value_bytes + logits * sizeof(float),
+        room->free);
   memory_ = backend_.allocate(elements);
-  logits_memory_ =
-      backend_.allocate(logit_capacity_ * static_cast<size_t>(config.vocabulary), Precision::full);
+  logits_memory_ = backend_.allocate(logits, Precision::full);
   plan_encoder();
   plan_decoder();
 
-  self_cache_ = backend_.make_self_cache(
-      {config.decoder_layers, slots, config.text_positions, config.decoder_heads, config.width});
-  cross_cache_ = backend_.make_cross_cache(
-      {config.decoder_layers, windows, config.audio_positions, config.decoder_heads, config.width});
+  if (mel_tables != nullptr && backend_.computes_mel())
+    mel_front_end_ = backend_.make_mel_front_end(*mel_tables);
+  self_cache_ = backend_.make_self_cache(self);
+  cross_cache_ = backend_.make_cross_cache(cross);
 }
 
 Rows Session::part(size_t& offset, size_t rows, size_t width) const {
@@ -215,7 +250,12 @@ Rows Session::run_encoder(std::span<const EncodeItem> items, int stop_before_lay
   }
   const Rows table = whole(*network_.encoder_positions_, config.audio_positions, config.width);
   for (size_t i = 0; i < items.size(); ++i) {
-    backend_.write(b.mel.rows(1, frames), items[i].mel);
+    if (items[i].samples.empty())
+      backend_.write(b.mel.rows(1, frames), items[i].mel);
+    else if (mel_front_end_)
+      backend_.mel(*mel_front_end_, items[i].samples, items[i].audible_frames, b.mel.rows(1, frames));
+    else
+      throw Error(ErrorCode::internal, "[encoder] samples where a mel spectrogram belongs");
     backend_.convolve(*network_.conv1_, b.mel, b.conv.rows(1, frames), 1, nullptr);
     backend_.convolve(*network_.conv2_, b.conv, b.state.rows(i * positions, positions), 2, &table);
   }
@@ -250,16 +290,20 @@ void Session::encode(std::span<const EncodeItem> items) {
     cross.count = output.count;
     int index = 0;
     for (const DecoderLayer& layer : network_.decoder_) {
-      backend_.linear(*layer.cross_key_value, output, cross);
-      for (size_t i = 0; i < now.size(); ++i)
-        backend_.store_cross(*cross_cache_, index, now[i].window, cross.rows(i * positions, positions));
+      for (size_t i = 0; i < now.size();) {  // neighbours together
+        size_t n = 1;
+        while (i + n < now.size() && now[i + n].window == now[i].window + static_cast<int>(n)) ++n;
+        backend_.project_cross(*layer.cross_key_value, output.rows(i * positions, n * positions),
+                               *cross_cache_, index, now[i].window, cross.rows(0, n * positions));
+        i += n;
+      }
       ++index;
     }
   }
 }
 
 std::vector<float> Session::encoder_states(std::span<const float> mel, int layer) {
-  const Rows output = run_encoder(std::array{EncodeItem{0, mel}}, layer);
+  const Rows output = run_encoder(std::array{EncodeItem{.mel = mel}}, layer);
   std::vector<float> values(output.count * output.width);
   backend_.read(output, values);
   return values;

@@ -71,10 +71,12 @@ struct SamplePoint {
 };
 
 // A mel window (mel_frames x mel_bins values, frame by frame) and the number under which its encoding is
-// kept.
+// kept. Where the backend computes mels it may be the samples instead, as Backend::mel takes them.
 struct EncodeItem {
   int window = 0;
   std::span<const float> mel;
+  std::span<const float> samples = {};
+  size_t audible_frames = 0;  // of the samples
 };
 
 // The cross-attention of some heads, and how likely the model found each token that was to follow.
@@ -87,14 +89,18 @@ struct Alignment {
 // Caches and working memory for up to `windows` pieces of audio and `slots` sequences that listen to them.
 class Session {
  public:
-  Session(const Network& network, int windows, int slots);
+  // With tables, and a backend that computes mels, windows may come as samples.
+  Session(const Network& network, int windows, int slots, const MelTables* mel_tables = nullptr);
 
   int windows() const noexcept { return windows_; }
   int slots() const noexcept { return slots_; }
+  bool computes_mel() const noexcept { return mel_front_end_ != nullptr; }  // windows may come as samples
 
   // Encodes windows, as many together as the backend likes, and keeps their keys and values.
   void encode(std::span<const EncodeItem> items);
-  void encode(int window, std::span<const float> mel) { encode(std::array{EncodeItem{window, mel}}); }
+  void encode(int window, std::span<const float> mel) {
+    encode(std::array{EncodeItem{.window = window, .mel = mel}});
+  }
 
   // Runs the decoder over the rows; one result per sample point. The points are in the order of their rows.
   std::vector<SampleResult> decode(std::span<const DecodeRow> rows, std::span<const SamplePoint> points);
@@ -134,6 +140,7 @@ class Session {
   const int windows_, slots_;
   size_t row_capacity_ = 0, logit_capacity_ = 0, encode_together_ = 1;
   std::unique_ptr<Memory> memory_, logits_memory_;
+  std::unique_ptr<MelFrontEnd> mel_front_end_;  // where windows come as samples
   std::unique_ptr<SelfCache> self_cache_;
   std::unique_ptr<CrossCache> cross_cache_;
   // By the number of rows; nullptr: issued once, to be recorded the next time. Last: they use all of the

@@ -48,6 +48,7 @@ const FakeDevice kSmallGeforce{.name = "NVIDIA GeForce RTX 3060",
                                .architecture = "sm_86",
                                .memory_mib = 12288,
                                .uuid = "0a1b2c3d-0000-1111-2222-333344445555"};
+const FakeDevice kOldGeforce{.name = "NVIDIA GeForce GTX 1080", .architecture = "sm_61"};
 const FakeDevice kNavi{.name = "AMD Radeon RX 5700 XT", .architecture = "gfx1010"};
 
 struct Scenario {
@@ -85,8 +86,8 @@ std::vector<Scenario> scenarios() {
     return [=](FakeSystem& system) { system.install_hip(6, hip_with(gfx)); };
   };
   return {
-      {"OneCuda", [](FakeSystem& system) { system.install_cuda({.devices = {kGeforce}}); }, "cuda", "Ada",
-       "no-kernels", "NVIDIA GeForce RTX 4090"},
+      {"CudaBeforeTuring", [](FakeSystem& system) { system.install_cuda({.devices = {kOldGeforce}}); },
+       "cuda", "Pascal", "no-kernels", "NVIDIA GeForce GTX 1080"},
       {"CudaTooOld",
        [](FakeSystem& system) {
          system.add_pci(kSlot, kNvidia, 0x2684, "nvidia");
@@ -130,10 +131,10 @@ std::vector<Scenario> scenarios() {
          system.add_pci(kSlot, kNvidia, 0x2684, "nvidia");
        },
        "cuda", "Ada", "container-without-gpu", "--gpus all"},
-      {"Gfx1010", hip("gfx1010"), "rocm", "RDNA 1", "no-kernels", "built for cpu"},
-      {"Gfx1030", hip("gfx1030"), "hip", "RDNA 2", "no-kernels", "built for cpu"},
-      {"Gfx1100", hip("gfx1100"), "rocm", "RDNA 3", "no-kernels", "built for cpu"},
-      {"Gfx1201", hip("gfx1201"), "rocm:0", "RDNA 4", "no-kernels", "built for cpu"},
+      {"Gfx1100", hip("gfx1100"), "hip", "RDNA 3", "no-kernels",
+       "holds no GPU kernels that run on AMD Radeon"},
+      {"Gfx1201", hip("gfx1201"), "rocm:0", "RDNA 4", "no-kernels",
+       "holds no GPU kernels that run on AMD Radeon"},
   };
 }
 
@@ -188,11 +189,11 @@ TEST(Devices, a_machine_without_a_gpu_works_on_the_cpu_without_a_warning) {
 
 TEST(Devices, a_gpu_that_auto_passes_over_is_named_with_the_reason) {
   FakeSystem system;
-  system.install_hip(6, {.devices = {kNavi}});
+  system.install_hip(6, hip_with("gfx1201"));
   const Outcome outcome = sotto(system, {"transcribe", kClip});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("Detected AMD Radeon RX 5700 XT (RDNA 1), which cannot be used"),
+              AllOf(HasSubstr("Detected AMD Radeon (RDNA 4), which cannot be used"),
                     HasSubstr("docs/gpu.md#no-kernels"), HasSubstr("No supported GPU found: using CPU")));
 }
 
@@ -223,7 +224,21 @@ TEST(Devices, the_hip_runtime_that_sees_the_card_is_taken_whatever_hip_path_says
     const Json first = listed(system).at("devices").at(0);
     EXPECT_EQ(first.at("id"), "rocm:0");
     EXPECT_THAT(first.at("driver").get<std::string>(), HasSubstr("libamdhip64.so.6"));
-    EXPECT_EQ(first.at("obstacle").at("code"), "no-kernels");
+    EXPECT_EQ(first.at("generation"), "RDNA 1");
+  }
+}
+
+// These drivers answer the probe's questions and can do nothing else.
+TEST(Devices, a_driver_that_cannot_compute_is_found_out_when_it_is_to_be_used) {
+  for (const char* gfx : {"gfx1010", "gfx1030"}) {
+    FakeSystem system;
+    system.install_hip(6, hip_with(gfx));
+    EXPECT_EQ(listed(system).at("devices").at(0).at("architecture"), gfx);
+    const Outcome outcome = sotto(system, {"transcribe", "--device", "rocm", kClip});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, kText);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("'rocm' (asked for by --device) cannot be used"),
+                                   HasSubstr("docs/gpu.md#"), HasSubstr("Using CPU mode (")));
   }
 }
 

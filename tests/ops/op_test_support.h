@@ -21,24 +21,25 @@ struct OwnedRows {
   operator const Rows&() const { return rows; }  // NOLINT(google-explicit-constructor)
 };
 
-// Rows with a gap between them, so that a stride is not mistaken for a width.
-inline OwnedRows allocate_rows(Backend& backend, size_t count, size_t width) {
-  const size_t stride = width + 3;
-  OwnedRows owned{backend.allocate(count * stride + 5), {}};
-  owned.rows = {owned.memory.get(), 5, count, width, stride};
+// Rows have a gap between them, so that a stride is not mistaken for a width: an odd one, or one that keeps
+// every row where a device likes to load from.
+enum class Placement { odd, aligned };
+inline size_t row_stride(size_t width, Placement placement) {
+  return placement == Placement::odd ? width + 3 : (width + 15) / 8 * 8;
+}
+
+inline OwnedRows allocate_rows(Backend& backend, size_t count, size_t width,
+                               Precision precision = Precision::activation,
+                               Placement placement = Placement::odd) {
+  const size_t stride = row_stride(width, placement), offset = placement == Placement::odd ? 5 : 8;
+  OwnedRows owned{backend.allocate(count * stride + offset, precision), {}};
+  owned.rows = {owned.memory.get(), offset, count, width, stride};
   return owned;
 }
 
-// In full precision, as a backend's sampler wants them.
-inline OwnedRows upload_logits(Backend& backend, std::span<const float> values, size_t width) {
-  OwnedRows owned{backend.allocate(values.size() + 5, Precision::full), {}};
-  owned.rows = {owned.memory.get(), 5, values.size() / width, width, width};
-  backend.write(owned, values);
-  return owned;
-}
-
-inline OwnedRows upload(Backend& backend, std::span<const float> values, size_t width) {
-  OwnedRows owned = allocate_rows(backend, values.size() / width, width);
+inline OwnedRows upload(Backend& backend, std::span<const float> values, size_t width,
+                        Precision precision = Precision::activation, Placement placement = Placement::odd) {
+  OwnedRows owned = allocate_rows(backend, values.size() / width, width, precision, placement);
   backend.write(owned, values);
   return owned;
 }

@@ -12,7 +12,7 @@ using SampleTest = OnBackend;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 SampleResult sample_one(Backend& backend, const std::vector<float>& logits, const SampleRequest& request) {
-  return backend.sample(upload_logits(backend, logits, logits.size()), {&request, 1}).front();
+  return backend.sample(upload(backend, logits, logits.size(), Precision::full), {&request, 1}).front();
 }
 
 // A random set of rules over a random row, with the naive answer.
@@ -172,7 +172,7 @@ TEST_P(SampleTest, ARowDoesNotDependOnTheOthersNorOnThreads) {
   }
   for (const int threads : thread_counts()) {
     Backend& on = backend(threads);
-    const auto together = on.sample(upload_logits(on, logits, kVocabulary), requests);
+    const auto together = on.sample(upload(on, logits, kVocabulary, Precision::full), requests);
     for (size_t i = 0; i < cases.size(); ++i) {
       const SampleResult alone = sample_one(on, cases[i].logits, requests[i]);
       EXPECT_EQ(alone.probe_probability, together[i].probe_probability);

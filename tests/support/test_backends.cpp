@@ -25,6 +25,7 @@ TestType cpu_type(ComputeType type) {
                  : type == ComputeType::bfloat16 ? Storage::bfloat16
                                                  : Storage::int8;
   if (type == ComputeType::int8) {
+    made.quantises_rows = true;
     // And the few activations that lie so close between two steps that a different rounding of the factor
     // takes the other one.
     made.bounds.product = 2e-2;
@@ -62,6 +63,7 @@ std::vector<TestBackend> make_test_backends() {
   for (const char* isa : kIsas) list.push_back(cpu_backend(isa, isa));
   for (TestBackend& backend : list)
     if (backend.name == cpu_isas().front()) backend.whole = true;
+  std::ranges::move(gpu_test_backends(), std::back_inserter(list));
   for (TestBackend& backend : vulkan_test_backends()) list.push_back(std::move(backend));
   return list;
 }

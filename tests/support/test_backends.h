@@ -26,13 +26,15 @@ struct Bounds {
   double cached = 3e-6;       // attention over a cache,
   double network = 1e-3;      // states and logits of the whole network, over the largest
   double probability = 1e-3;  // that comes out of the whole network
+  double score = 1e-4;        // the average log-probability of a text
 };
 
 struct TestType {
   ComputeType type{};
-  Storage weights{};  // int8: the rows that meet them are quantised too
-  Storage memory{};   // activations
+  Storage weights{};
+  Storage memory{};  // activations
   Bounds bounds;
+  bool quantises_rows = false;  // int8: the rows that meet the weights are quantised too
 
   // What writing to the activations' memory and reading back makes of a number.
   float stored(float value) const;
@@ -48,14 +50,15 @@ struct TestBackend {
   std::vector<int> threads;  // numbers of threads whose results must be equal
   std::vector<TestType> types;
   std::vector<MatrixUse> uses{MatrixUse::few_rows};  // those for which it has different kernels
-  size_t most_encoder_head =
-      256;             // heads of all models have 64; a GPU's kernel for a much larger one compiles for long
+  // Heads of all models have 64 values; a GPU's kernel for a much larger one compiles for long.
+  size_t widest_head = 256;
   bool whole = false;  // golden tests run on it, too: it is what users get
   std::function<std::unique_ptr<Backend>(ComputeType type, int threads)> open;
   std::function<std::string()> complaints = [] { return std::string(); };  // of a checking layer, since asked
 };
 
 const std::vector<TestBackend>& test_backends();
+std::vector<TestBackend> gpu_test_backends();  // gpu_test_backends.cpp: NVIDIA and AMD, each way to compute
 
 // Those for golden tests.
 std::vector<const TestBackend*> whole_backends();

@@ -75,7 +75,7 @@ TestBackend vulkan_backend(const std::string& name, const std::string& without,
   made.device = "vulkan";
   made.description = description;
   made.threads = {2};
-  made.most_encoder_head = 80;
+  made.widest_head = 80;
   made.uses = {MatrixUse::few_rows, MatrixUse::many_rows};
   for (const ComputeType type : types) made.types.push_back(vulkan_type(type, without != "all"));
   made.open = [without](ComputeType type, int) { return open(without, type); };

@@ -204,5 +204,32 @@ TEST(MelStream, NeedsTheSameMemoryForAnHour) {
 #endif
 }
 
+TEST(MelStream, TheSamplesOfAWindowGiveItsMels) {
+  for (const size_t count : {size_t{0}, size_t{100}, size_t{16'000}, size_t{480'000}, size_t{700'123}}) {
+    ChunkedSource for_mels(noise(count)), for_samples(noise(count));
+    MelStream mels(for_mels, kBins), samples(for_samples, kBins);
+    for (const size_t frame : {size_t{0}, size_t{1}, size_t{37}, size_t{1500}, size_t{4000}}) {
+      const WindowSamples window = samples.samples(frame);
+      EXPECT_EQ(window.samples.size(), size_t{kWindowFrames} * kMelHop + 240);
+      EXPECT_EQ(mel_of(window, kBins), window_at(mels, frame)) << count << " samples, frame " << frame;
+      EXPECT_EQ(samples.reaches(frame + 100), mels.reaches(frame + 100));
+      EXPECT_EQ(samples.total_frames(), mels.total_frames());
+    }
+  }
+}
+
+TEST(MelStream, TheTablesAreThoseThatMelsAreMadeWith) {
+  const std::vector<float> window = mel_transform_window(), filters = mel_filter_table(kBins);
+  ASSERT_EQ(window.size(), 400u);
+  EXPECT_FLOAT_EQ(window[200], 1);
+  ASSERT_EQ(filters.size(), size_t{kBins} * 201);
+  std::vector<float> power(201), by_table(kBins), by_filters(kBins);
+  for (size_t i = 0; i < power.size(); ++i) power[i] = static_cast<float>(i % 7);
+  MelFilters(kBins, 201, 8000).apply(power, by_filters);
+  for (size_t bin = 0; bin < kBins; ++bin)
+    for (size_t point = 0; point < 201; ++point) by_table[bin] += filters[bin * 201 + point] * power[point];
+  for (size_t bin = 0; bin < kBins; ++bin) EXPECT_FLOAT_EQ(by_table[bin], by_filters[bin]);
+}
+
 }  // namespace
 }  // namespace sotto::test

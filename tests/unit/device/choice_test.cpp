@@ -78,8 +78,39 @@ TEST(Choice, auto_tells_which_gpu_it_passed_over_and_why_once_for_each_card) {
   const OpenedDevice opened = open("auto", with_cpu({card, same_card}), built_in_backends());
   ASSERT_THAT(opened.notes, SizeIs(1));
   EXPECT_EQ(opened.notes[0].level, LogLevel::info);
-  EXPECT_THAT(opened.notes[0].text, AllOf(HasSubstr("RX 5700 XT (RDNA 1)"), HasSubstr("built for cpu"),
-                                          HasSubstr("docs/gpu.md#no-kernels")));
+  EXPECT_THAT(opened.notes[0].text,
+              AllOf(HasSubstr("RX 5700 XT (RDNA 1)"), HasSubstr("docs/gpu.md#no-kernels")));
+}
+
+TEST(Choice, auto_takes_what_was_measured_to_be_faster) {
+  const auto build = build_with(DeviceKind::cuda);
+  Device fast = geforce(0), faster = geforce(1), slow = geforce(0);
+  fast.timing = {0.010, 0.050};
+  faster.timing = {0.005, 0.050};
+  slow.timing = {0.100, 0.050};
+
+  const OpenedDevice best = open("auto", with_cpu({fast, faster}), build);
+  EXPECT_EQ(best.device.index, 1);
+  EXPECT_EQ(best.why, "measured here: 10.0 times as fast as the CPU");
+
+  const OpenedDevice cpu = open("auto", with_cpu({slow}), build);
+  EXPECT_EQ(cpu.device.kind, DeviceKind::cpu);
+  EXPECT_EQ(cpu.why, "measured here: 2.0 times as fast as NVIDIA GeForce RTX 4090 (Ada)");
+  EXPECT_THAT(cpu.line, StartsWith("Using CPU mode ("));
+  ASSERT_THAT(cpu.notes, SizeIs(1));
+  EXPECT_THAT(cpu.notes[0].text, AllOf(HasSubstr("RTX 4090"), HasSubstr("100.0 ms a window, the CPU 50.0 ms"),
+                                       HasSubstr("--device cuda:0")));
+
+  EXPECT_EQ(open("cuda", with_cpu({slow}), build).device.kind, DeviceKind::cuda);  // who asks for it gets it
+  EXPECT_EQ(open("auto", with_cpu({slow, geforce(1)}), build).device.index, 1);    // not timed yet
+}
+
+TEST(Choice, what_the_cpu_lacks_is_not_asked_of_it_when_it_steps_in) {
+  const OpenedDevice opened =
+      open_device({.device = "cuda", .compute_type = ComputeType::int8_float16, .threads = 1}, with_cpu({}),
+                  build_with(DeviceKind::cuda), trust_all);
+  EXPECT_EQ(opened.device.kind, DeviceKind::cpu);
+  EXPECT_EQ(opened.backend->compute_type(), ComputeType::int8);
 }
 
 TEST(Choice, a_software_device_is_used_only_when_asked_for) {

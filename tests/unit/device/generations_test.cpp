@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "backend/gpu/hip_driver.h"
 #include "device/gpu_generations.h"
-#include "device/hip_driver.h"
 #include "device/pci_names.h"
 
 namespace sotto {

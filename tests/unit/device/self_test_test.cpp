@@ -46,6 +46,11 @@ TEST(SelfTest, a_result_is_remembered_for_the_same_device_and_driver) {
   cache.store(geforce(), ComputeType::float16, {true, 0.001, 0.02, " a", " a"});
   ASSERT_TRUE(cache.find(geforce(), ComputeType::float16));
   EXPECT_TRUE(cache.find(geforce(), ComputeType::float16)->passed);
+  EXPECT_FALSE(cache.find(geforce(), ComputeType::float16)->timing);
+  cache.store(geforce(), ComputeType::float16, {true, 0.001, 0.02, " a", " a", DeviceTiming{0.25, 0.5}});
+  ASSERT_TRUE(cache.find(geforce(), ComputeType::float16)->timing);
+  EXPECT_EQ(cache.find(geforce(), ComputeType::float16)->timing->seconds, 0.25);
+  EXPECT_EQ(cache.find(geforce(), ComputeType::float16)->timing->cpu_seconds, 0.5);
   EXPECT_FALSE(cache.find(geforce(), ComputeType::float32));
   EXPECT_FALSE(cache.find(geforce(1), ComputeType::float16));  // another UUID
   Device updated = geforce();

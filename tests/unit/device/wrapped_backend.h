@@ -17,6 +17,9 @@ class WrappedBackend final : public Backend {
 
   std::string description() const override { return "a wrapped " + inner_->description(); }
   ComputeType compute_type() const override { return inner_->compute_type(); }
+  std::optional<Room> room() const override { return limit; }
+
+  std::optional<Room> limit;  // of a device with memory of its own
 
  private:
   std::unique_ptr<Matrix> do_pack_matrix(std::span<const MatrixPart> parts, MatrixUse use) override {

@@ -12,6 +12,18 @@
 namespace sotto::test {
 namespace {
 
+// A network that stays where it is.
+class FixedNetwork final : public NetworkSource {
+ public:
+  explicit FixedNetwork(const Network& network) : network_(network) {}
+  const Network& network() override { return network_; }
+  bool replace(const Error&) override { return false; }
+  void unload() noexcept override {}
+
+ private:
+  const Network& network_;
+};
+
 class SchedulerTest : public ::testing::TestWithParam<ComputeType> {
  protected:
   SchedulerTest()
@@ -64,18 +76,19 @@ class SchedulerTest : public ::testing::TestWithParam<ComputeType> {
   const Tokenizer tokenizer_;
   std::unique_ptr<Backend> backend_;
   const Network network_;
+  FixedNetwork source_{network_};
 };
 
 TEST_P(SchedulerTest, ResultsDoNotDependOnCompany) {
   constexpr uint32_t kWindows = 14;
   std::vector<WindowResult> alone;
   {
-    Scheduler scheduler(network_, tokenizer_, 1);
+    Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 1});
     for (uint32_t seed = 0; seed < kWindows; ++seed)
       alone.push_back(scheduler.submit(request(seed), 0, nullptr).get());
   }
   for (const int batch : {2, 5, 16}) {
-    Scheduler scheduler(network_, tokenizer_, batch);
+    Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = batch});
     std::vector<std::future<WindowResult>> futures;
     for (uint32_t seed = 0; seed < kWindows; ++seed)
       futures.push_back(scheduler.submit(request(seed), static_cast<int>(seed % 2), nullptr));
@@ -84,7 +97,7 @@ TEST_P(SchedulerTest, ResultsDoNotDependOnCompany) {
 }
 
 TEST_P(SchedulerTest, ASeedReproducesSampling) {
-  Scheduler scheduler(network_, tokenizer_, 2);
+  Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 2});
   const auto sampled = [&](uint64_t seed) {
     WindowRequest sampling = request(2);
     sampling.search.seed = seed;
@@ -98,7 +111,7 @@ TEST_P(SchedulerTest, ASeedReproducesSampling) {
 }
 
 TEST_P(SchedulerTest, AFailedAttemptIsMadeAgainWithoutThePrompt) {
-  Scheduler scheduler(network_, tokenizer_, 1);
+  Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 1});
   WindowRequest doubtful = request(0);
   doubtful.search.prompt = {'a', 'b', 'c'};
   doubtful.temperatures = {0, 0.5};
@@ -113,7 +126,7 @@ TEST_P(SchedulerTest, AFailedAttemptIsMadeAgainWithoutThePrompt) {
 }
 
 TEST_P(SchedulerTest, ACancelledWindowIsGivenUp) {
-  Scheduler scheduler(network_, tokenizer_, 1);
+  Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 1});
   const auto cancelled = std::make_shared<std::atomic<bool>>(true);
   auto future = scheduler.submit(request(0), 0, cancelled);
   try {
@@ -128,7 +141,7 @@ TEST_P(SchedulerTest, ACancelledWindowIsGivenUp) {
 TEST_P(SchedulerTest, EndingFailsWhatIsLeft) {
   std::vector<std::future<WindowResult>> futures;
   {
-    Scheduler scheduler(network_, tokenizer_, 1);
+    Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 1});
     for (uint32_t seed = 0; seed < 20; ++seed) futures.push_back(scheduler.submit(request(seed), 0, nullptr));
   }
   size_t failed = 0;
@@ -144,7 +157,7 @@ TEST_P(SchedulerTest, EndingFailsWhatIsLeft) {
 }
 
 TEST_P(SchedulerTest, ABadWindowFailsAloneOrWithItsCompanyButTheThreadLivesOn) {
-  Scheduler scheduler(network_, tokenizer_, 4);
+  Scheduler scheduler(source_, network_.config(), tokenizer_, {.batch = 4});
   WindowRequest bad = request(0);
   bad.mel.resize(17);
   EXPECT_THROW(scheduler.submit(std::move(bad), 0, nullptr).get(), Error);

@@ -25,7 +25,13 @@ inline constexpr Result kSystemDriverMismatch = 803;  // library and kernel modu
 inline constexpr Result kCompatNotSupported =
     804;  // a compatibility library on a device that does not allow it
 
-enum class Attribute : int { integrated = 18, compute_major = 75, compute_minor = 76 };
+enum class Attribute : int {
+  multiprocessors = 16,
+  integrated = 18,
+  compute_major = 75,
+  compute_minor = 76,
+  shared_memory_optin = 97,
+};
 
 // The oldest driver interface that is served (CUDA 12.0: drivers 525 and later).
 inline constexpr uint32_t kOldestVersion = 12000;

@@ -1,4 +1,4 @@
-#include "device/hip_driver.h"
+#include "backend/gpu/hip_driver.h"
 
 #include <algorithm>
 #include <vector>

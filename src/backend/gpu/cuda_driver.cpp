@@ -1,4 +1,4 @@
-#include "device/cuda_driver.h"
+#include "backend/gpu/cuda_driver.h"
 
 #include <fmt/format.h>
 

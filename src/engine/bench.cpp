@@ -15,7 +15,7 @@
 #include "device/choice.h"
 #include "device/detect.h"
 #include "engine/bench_operations.h"
-#include "model/tensor_names.h"
+#include "model/random_checkpoint.h"
 #include "platform/cpu_features.h"
 #include "whisper/network.h"
 
@@ -24,85 +24,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct NamedShape {
-  std::string_view name;
-  ModelConfig config;
-};
-
-ModelConfig official(int width, int layers, int vocabulary, int mel_bins = 80, int decoder_layers = 0) {
-  const int heads = width / 64;
-  return {mel_bins, 1500,       448,
-          width,    vocabulary, layers,
-          heads,    4 * width,  decoder_layers > 0 ? decoder_layers : layers,
-          heads,    4 * width};
-}
-
-const std::array<NamedShape, 7>& shapes() {
-  static const std::array<NamedShape, 7> list{{{"tiny", official(384, 4, 51865)},
-                                               {"base", official(512, 6, 51865)},
-                                               {"small", official(768, 12, 51865)},
-                                               {"medium", official(1024, 24, 51865)},
-                                               {"large-v2", official(1280, 32, 51865)},
-                                               {"large-v3", official(1280, 32, 51866, 128)},
-                                               {"turbo", official(1280, 32, 51866, 128, 4)}}};
-  return list;
-}
-
 std::vector<NamedShape> chosen_shapes(std::string_view names) {
   std::vector<NamedShape> chosen;
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(name.size() + 1, names.size()));
-    const auto found =
-        std::find_if(shapes().begin(), shapes().end(), [&](const auto& s) { return s.name == name; });
-    if (found == shapes().end()) {
+    const auto found = std::find_if(named_shapes().begin(), named_shapes().end(),
+                                    [&](const auto& s) { return s.name == name; });
+    if (found == named_shapes().end()) {
       std::string known;
-      for (const NamedShape& shape : shapes()) known += (known.empty() ? "" : ", ") + std::string(shape.name);
+      for (const NamedShape& shape : named_shapes())
+        known += (known.empty() ? "" : ", ") + std::string(shape.name);
       throw Error(ErrorCode::usage, "there is no model shape '{}'; there are {}", name, known);
     }
     chosen.push_back(*found);
   }
   return chosen;
-}
-
-// Random float16 weights of about the size that real ones have. All tensors read the same block: speed does
-// not depend on the values, and a block is quicker to make than a model. (Packing copies them, so the caches
-// see the full size.)
-class RandomWeights final : public Region {
- public:
-  explicit RandomWeights(size_t largest_tensor) : values_(largest_tensor) {
-    std::minstd_rand random(1);
-    std::array<uint16_t, 4096> block;
-    for (uint16_t& value : block)
-      value = float_to_half((static_cast<float>(random() % 2001) - 1000.0f) * 3e-5f);
-    for (size_t i = 0; i < values_.size(); ++i) values_[i] = block[i % block.size()];
-  }
-  std::span<const std::byte> bytes() const noexcept override { return std::as_bytes(std::span(values_)); }
-
- private:
-  std::vector<uint16_t> values_;
-};
-
-Checkpoint random_checkpoint(const ModelConfig& config) {
-  const auto specs = expected_tensors(config);
-  size_t largest = 0;
-  for (const auto& spec : specs) largest = std::max(largest, static_cast<size_t>(shape_elements(spec.shape)));
-  const auto weights = std::make_shared<RandomWeights>(largest);
-  Checkpoint checkpoint;
-  checkpoint.source = "random weights";
-  checkpoint.config = config;
-  for (const auto& spec : specs)
-    checkpoint.tensors[spec.name] = {
-        DType::f16, spec.shape, weights->bytes().first(tensor_bytes(DType::f16, spec.shape)), {}, weights};
-  return checkpoint;
-}
-
-double encoder_operations(const ModelConfig& c) {
-  const double t = c.audio_positions, d = c.width;
-  const double convolutions = 2 * (2 * t) * 3 * c.mel_bins * d + 2 * t * 3 * d * d;
-  const double layer = 2 * t * (4 * d * d + 2 * d * c.encoder_ffn) + 4 * t * t * d;
-  const double cross_keys_and_values = 2 * t * 2 * d * d;
-  return convolutions + c.encoder_layers * layer + c.decoder_layers * cross_keys_and_values;
 }
 
 // The shortest of several runs: what the machine can do when nothing else runs.

@@ -69,4 +69,12 @@ Checkpoint random_checkpoint(const ModelConfig& config) {
   return checkpoint;
 }
 
+double encoder_operations(const ModelConfig& c) noexcept {
+  const double t = c.audio_positions, d = c.width;
+  const double convolutions = 2 * (2 * t) * 3 * c.mel_bins * d + 2 * t * 3 * d * d;
+  const double layer = 2 * t * (4 * d * d + 2 * d * c.encoder_ffn) + 4 * t * t * d;
+  const double cross_keys_and_values = 2 * t * 2 * d * d;
+  return convolutions + c.encoder_layers * layer + c.decoder_layers * cross_keys_and_values;
+}
+
 }  // namespace sotto

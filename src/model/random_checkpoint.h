@@ -19,4 +19,7 @@ std::span<const NamedShape> named_shapes() noexcept;
 // make than a model. It has no vocabulary.
 Checkpoint random_checkpoint(const ModelConfig& config);
 
+// Multiplications and additions that encoding one window takes, up to the decoder's keys and values.
+double encoder_operations(const ModelConfig& config) noexcept;
+
 }  // namespace sotto

@@ -38,6 +38,8 @@ int dot_of_bytes(uint a, uint b) {
 #define MULTIPLY_ADD(a, b, sum) fma(a, b, sum)
 #endif
 
+vec2 head_of(uint output_) { return bias_scale[call.first_output + min(output_, call.outputs - 1)]; }
+
 // erf to 1.5e-7 (Abramowitz and Stegun, 7.1.26).
 float erf(float x) {
   const float t = 1.0 / (1.0 + 0.3275911 * abs(x));
@@ -45,9 +47,9 @@ float erf(float x) {
   return sign(x) * (1.0 - poly * exp(-x * x));
 }
 
-void finish(uint row, uint output_, SUM sum) {
+// head: bias and scale of the output.
+void finish(uint row, uint output_, vec2 head, SUM sum) {
   const uint column = call.first_output + output_;
-  const vec2 head = bias_scale[column];
 #ifdef W_INT8
   float value = float(sum) * (row_scales[row] * head.y) + head.x;
 #else

@@ -57,6 +57,6 @@ void main() {
     [[unroll]] for (uint o = 0; o < OUTPUTS; ++o) {
       const SUM total = workgroup_total(sums[r][o]);
       if (lane == 0 && first_row + r < call.rows && first_output + o < call.outputs)
-        finish(first_row + r, first_output + o, total);
+        finish(first_row + r, first_output + o, head_of(first_output + o), total);
     }
 }

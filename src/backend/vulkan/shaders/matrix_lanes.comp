@@ -47,9 +47,10 @@ void main() {
         }
     }
   }
-  [[unroll]] for (uint r = 0; r < ROWS * LOCAL; ++r)
-    [[unroll]] for (uint o = 0; o < OUTPUTS; ++o) {
-      const uint row = first_row + r, output_ = first_output + o * LOCAL + lane;
-      if (row < call.rows && output_ < call.outputs) finish(row, output_, sums[r][o]);
-    }
+  [[unroll]] for (uint o = 0; o < OUTPUTS; ++o) {
+    const uint output_ = first_output + o * LOCAL + lane;
+    const vec2 head = head_of(output_);
+    [[unroll]] for (uint r = 0; r < ROWS * LOCAL; ++r)
+      if (first_row + r < call.rows && output_ < call.outputs) finish(first_row + r, output_, head, sums[r][o]);
+  }
 }

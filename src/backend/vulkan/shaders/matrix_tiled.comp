@@ -62,9 +62,12 @@ void main() {
     }
     barrier();
   }
-  [[unroll]] for (uint r = 0; r < ROWS; ++r)
-    [[unroll]] for (uint o = 0; o < OUTPUTS; ++o) {
-      const uint row = first_row + r * ROW_LANES + row_lane, output_ = first_output + o * OUTPUT_LANES + output_lane;
-      if (row < call.rows && output_ < call.outputs) finish(row, output_, sums[r][o]);
+  [[unroll]] for (uint o = 0; o < OUTPUTS; ++o) {
+    const uint output_ = first_output + o * OUTPUT_LANES + output_lane;
+    const vec2 head = head_of(output_);
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+      const uint row = first_row + r * ROW_LANES + row_lane;
+      if (row < call.rows && output_ < call.outputs) finish(row, output_, head, sums[r][o]);
     }
+  }
 }

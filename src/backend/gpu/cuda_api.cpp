@@ -51,7 +51,7 @@ class CudaApi final : public Driver {
     facts.name = name;
     facts.capability =
         attribute(cuda::Attribute::compute_major) * 10 + attribute(cuda::Attribute::compute_minor);
-    facts.architecture = "sm_" + std::to_string(facts.capability);
+    facts.architecture = fmt::format("sm_{}", facts.capability);
     facts.multiprocessors = attribute(cuda::Attribute::multiprocessors);
     facts.shared_memory_limit = static_cast<size_t>(attribute(cuda::Attribute::shared_memory_optin));
     return facts;

@@ -28,8 +28,9 @@ target_precompile_headers(sotto_test_headers PRIVATE
 
 # One test program; CTest runs it once as a whole so that the start-up cost is paid once.
 #   sotto_add_test(model_test SOURCES safetensors_test.cpp ... USES sotto_model)
-# LONG marks one that is long under a sanitizer (it runs the whole program, or transcribes much): `./test` leaves it out
-# there, `./test --all` does not. The target short_tests builds all others.
+# LONG marks one that is long to build or to run under a sanitizer (it runs the whole program, transcribes much, or computes
+# on a software GPU) and reads no bytes of others that a short one does not: `./test` leaves it out there, `./test --all` does
+# not. The target short_tests builds all others.
 function(sotto_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "" "SOURCES;USES;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})

@@ -55,6 +55,7 @@ TestType vulkan_type(ComputeType type, bool halves) {
   if (type == ComputeType::float16) made.weights = Storage::float16;
   if (type == ComputeType::int8_float32 || type == ComputeType::int8_float16) {
     made.weights = Storage::int8;
+    made.quantises_rows = true;
     // And the few activations that lie so close between two steps that another rounding takes the other one.
     made.bounds.product = 2e-2;
     made.bounds.per_input = 1e-5;

@@ -99,12 +99,12 @@ struct GoldenCase {
   std::string data;
 };
 
-// All of them on the CPU, the last one on every other device.
+// All of them; on Vulkan, which is mostly a software driver here, the last one.
 std::vector<GoldenCase> golden_cases(std::initializer_list<const char*> names) {
   std::vector<GoldenCase> cases;
   for (const TestBackend* backend : whole_backends())
     for (const char* name : names)
-      if (backend->device == "cpu" || name == *(names.end() - 1)) cases.push_back({backend, name});
+      if (backend->device != "vulkan" || name == *(names.end() - 1)) cases.push_back({backend, name});
   return cases;
 }
 
